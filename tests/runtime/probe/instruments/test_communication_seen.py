@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,12 @@ import torch
 from torch import distributed
 
 from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import communication
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
-
-    Watched = Callable[..., dict[str, Any]]
 
 TRAIN = """
 import torch
@@ -83,102 +81,88 @@ def user(tmp_path: Path) -> UserFile:
 
 def watched(user: UserFile, name: str, steps: int = 3) -> Any:
     """What the instrument saw in some calls of the user's function."""
-    instrument = communication.install(user.settings)
-    instrument.begin()
-    try:
-        for _ in range(steps):
-            getattr(user.module, name)()
-            instrument.step()
-    finally:
-        found = json.loads(json.dumps(instrument.end()))
-    return found
+    return user.watched(communication, name, steps)
 
 
 def test_gradients_that_are_only_added_to_are_exchanged_for_nothing(user: UserFile) -> None:
-    (line,) = watched(user, "accumulate")["exchanges"]
-    assert (tuple(line["place"]), line["model"]) == (user.place("# model"), "Net")
-    # The time of the last one is never known.
-    assert (line["calls"], line["timed"], line["again"]) == (6, 5, 3)
-    assert 0 < line["again_seconds"] < line["seconds"]
-    assert 0 <= line["hidden_seconds"] <= line["seconds"]
+    (line,) = watched(user, "accumulate").exchanges
+    assert (line.place, line.model) == (user.place("# model"), "Net")
+    assert (line.calls, line.again) == (6, 3)
+    assert line.again_seconds > 0
 
 
 @pytest.mark.parametrize("name", ["kept", "zeroed"])
 def test_gradients_that_an_optimizer_took_or_that_are_zeros_are_not(
     user: UserFile, name: str
 ) -> None:
-    (line,) = watched(user, name)["exchanges"]
-    assert (line["calls"], line["again"]) == (3, 0)
+    (line,) = watched(user, name).exchanges
+    assert (line.calls, line.again) == (3, 0)
 
 
 def test_what_is_not_exchanged_is_not_counted(user: UserFile) -> None:
-    (line,) = watched(user, "quiet")["exchanges"]
-    assert (line["calls"], line["again"]) == (3, 0)
+    (line,) = watched(user, "quiet").exchanges
+    assert (line.calls, line.again) == (3, 0)
 
 
 def test_a_model_whose_gradients_do_not_change_exchanged_none(user: UserFile) -> None:
-    lines = watched(user, "both")["exchanges"]
-    assert [tuple(each["place"]) for each in lines] == [user.place("# other")]
+    lines = watched(user, "both").exchanges
+    assert [each.place for each in lines] == [user.place("# other")]
 
 
-def test_a_step_is_blocked_by_what_the_backward_pass_does_not_hide(user: UserFile) -> None:
-    found = watched(user, "kept")
-    (line,) = found["exchanges"]
-    *known, last = found["blocked"]
-    assert last is None
-    assert sum(known) == pytest.approx(line["seconds"] - line["hidden_seconds"])
+def test_a_step_is_blocked_by_what_the_backward_pass_does_not_hide(
+    user: UserFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = private.last_exchange
+    monkeypatch.setattr(private, "last_exchange", lambda model: (plain(model)[0], 0.5, 0.25))
+    # The time of the last one is never known.
+    assert watched(user, "kept").blocked == pytest.approx([0.25, 0.25, None])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says it")
 def test_each_step_says_how_long_it_ran_and_had_no_processor(user: UserFile) -> None:
     found = watched(user, "kept")
-    steps = [*zip(found["took"], found["ran"], found["held"], found["blocked"], strict=True)]
+    steps = [*zip(found.took, found.ran, found.held, found.blocked, strict=True)]
     assert steps
     assert all(0 < ran < took + 1e-3 and held >= 0 for took, ran, held, _ in steps)
 
 
 def test_collectives_are_timed_at_the_line_that_waits(user: UserFile) -> None:
     found = watched(user, "send")
-    lines = {tuple(each["place"]): each for each in found["collectives"]}
+    lines = {each.place: each for each in found.collectives}
     at_once, starts, waits = (
         lines[user.place(words)] for words in ("# at once", "# starts", "# waits")
     )
-    assert (at_once["what"], at_once["calls"]) == ("all_reduce", 3)
-    assert (starts["what"], starts["calls"]) == ("all_reduce", 3)
-    assert (waits["what"], waits["calls"]) == ("", 0)
-    assert waits["seconds"] > 0
-    assert sum(found["blocked"]) == pytest.approx(sum(each["seconds"] for each in lines.values()))
-    assert (found["gloo"], found["between_two"]) == (True, 0)
+    assert (at_once.what, at_once.calls) == ("all_reduce", 3)
+    assert (starts.what, starts.calls) == ("all_reduce", 3)
+    assert (waits.what, waits.calls) == ("", 0)
+    assert waits.seconds > 0
+    assert sum(found.blocked) == pytest.approx(sum(each.seconds for each in lines.values()))
+    assert (found.gloo, found.between_two) == (True, 0)
 
 
 def test_everything_is_undone(user: UserFile) -> None:
-    before = (
-        vars(distributed.ProcessGroup)["allreduce"],
-        vars(distributed.Work)["wait"],
-        torch.autograd.backward,
-    )
+    def state() -> list[object]:
+        return [distributed.ProcessGroup.allreduce, distributed.Work.wait, torch.autograd.backward]
+
+    before = state()
     watched(user, "accumulate")
-    assert before == (
-        vars(distributed.ProcessGroup)["allreduce"],
-        vars(distributed.Work)["wait"],
-        torch.autograd.backward,
-    )
+    assert state() == before
     user.module.send()
 
 
 def test_a_process_without_a_group_says_so(user: UserFile) -> None:
     distributed.destroy_process_group()
     found = watched(user, "zeroed")
-    assert (found["gloo"], found["exchanges"]) == (False, [])
+    assert (found.gloo, found.exchanges) == (False, [])
 
 
 def test_an_error_of_the_user_stays_his(user: UserFile) -> None:
-    instrument = communication.install(user.settings)
-    instrument.begin()
+    instrument = communication.watch(user.settings)
+    instrument.open()
     try:
         with pytest.raises(RuntimeError, match="does not require grad"):
             torch.ones(1).backward()
         user.module.accumulate()
     finally:
-        (line,) = instrument.end()["exchanges"]  # type: ignore[misc]
-    assert line["calls"] == 2
+        (line,) = instrument.close().exchanges
+    assert line.calls == 2

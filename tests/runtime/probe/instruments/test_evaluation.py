@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -11,8 +11,9 @@ from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import evaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from torchlint.runtime.probe.messages import EvaluatedLine
 
 TRAIN = """
 import torch
@@ -89,41 +90,25 @@ def user(tmp_path: Path) -> UserFile:
     return UserFile(tmp_path, TRAIN)
 
 
-@pytest.fixture
-def lines(user: UserFile) -> Callable[[str], list[dict[str, Any]]]:
+def lines(user: UserFile, name: str) -> list[EvaluatedLine]:
     """What is seen of ten steps of one function."""
-
-    def watch(name: str) -> list[dict[str, Any]]:
-        watch = evaluation.install(user.settings)
-        watch.begin()
-        for _ in range(10):
-            getattr(user.module, name)()
-            watch.step()
-        found = watch.end()
-        assert found["missed"] == 0
-        return found["lines"]  # type: ignore[return-value]
-
-    return watch
+    return user.watched(evaluation, name, 10).lines
 
 
 @pytest.mark.parametrize("name", ["evaluates", "detaches"])
-def test_a_graph_that_no_backward_pass_uses_is_counted(
-    user: UserFile, lines: Callable[[str], list[dict[str, Any]]], name: str
-) -> None:
-    (line,) = lines(name)
-    assert tuple(line["place"]) == user.place(f"# {name}")
-    assert line["class"] == "Sequential"
-    assert (line["unused"], line["used"], line["kept"]) == (10, 0, 0)
-    assert 0 < line["unused_seconds"] < 10
+def test_a_graph_that_no_backward_pass_uses_is_counted(user: UserFile, name: str) -> None:
+    (line,) = lines(user, name)
+    assert line.place == user.place(f"# {name}")
+    assert line.kind == "Sequential"
+    assert (line.unused, line.used, line.kept) == (10, 0, 0)
+    assert 0 < line.unused_seconds < 10
 
 
-def test_a_graph_that_lives_on_is_kept(
-    user: UserFile, lines: Callable[[str], list[dict[str, Any]]]
-) -> None:
-    (line,) = lines("keeps")
-    assert tuple(line["place"]) == user.place("# keeps")
-    assert (line["unused"], line["used"], line["kept"]) == (0, 0, 9)
-    assert line["kept_seconds"] > 0
+def test_a_graph_that_lives_on_is_kept(user: UserFile) -> None:
+    (line,) = lines(user, "keeps")
+    assert line.place == user.place("# keeps")
+    assert (line.unused, line.used, line.kept) == (0, 0, 9)
+    assert line.kept_seconds > 0
 
 
 @pytest.mark.parametrize(
@@ -135,42 +120,31 @@ def test_a_graph_that_lives_on_is_kept(
         "grows_from_the_input",
     ],
 )
-def test_a_graph_that_a_backward_pass_uses_is_no_waste(
-    lines: Callable[[str], list[dict[str, Any]]], name: str
-) -> None:
-    (line,) = lines(name)
-    assert (line["unused"], line["used"], line["kept"]) == (0, 10, 0)
+def test_a_graph_that_a_backward_pass_uses_is_no_waste(user: UserFile, name: str) -> None:
+    (line,) = lines(user, name)
+    assert (line.unused, line.used, line.kept) == (0, 10, 0)
 
 
 @pytest.mark.parametrize("name", ["evaluates_right", "train"])
-def test_no_graph_or_training_mode_is_not_looked_at(
-    lines: Callable[[str], list[dict[str, Any]]], name: str
-) -> None:
-    assert lines(name) == []
+def test_no_graph_or_training_mode_is_not_looked_at(user: UserFile, name: str) -> None:
+    assert lines(user, name) == []
 
 
-def test_only_the_outermost_module_counts(
-    user: UserFile, lines: Callable[[str], list[dict[str, Any]]]
-) -> None:
-    (line,) = lines("evaluates_wrapped")
-    assert (line["class"], line["unused"]) == ("Wraps", 10)
-    assert tuple(line["place"]) == user.place("# wrapped")
+def test_only_the_outermost_module_counts(user: UserFile) -> None:
+    (line,) = lines(user, "evaluates_wrapped")
+    assert (line.kind, line.unused) == ("Wraps", 10)
+    assert line.place == user.place("# wrapped")
 
 
-def test_more_graphs_than_can_be_followed_are_missed(
+def test_no_more_graphs_are_followed_than_can_be(
     user: UserFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluation, "_MOST_WAITING", 4)
-    watch = evaluation.install(user.settings)
-    watch.begin()
-    for _ in range(6):
-        user.module.keeps()
-        watch.step()
-    assert watch.end()["missed"] == 2
+    (line,) = user.watched(evaluation, "keeps", 6).lines
+    assert line.kept == 4
 
 
-def test_nothing_is_left_behind_and_gradients_are_the_same(user: UserFile) -> None:
-    before = torch.nn.Module.__call__
+def test_gradients_are_the_same(user: UserFile) -> None:
     net = user.module.net
 
     def gradient() -> torch.Tensor:
@@ -180,9 +154,6 @@ def test_nothing_is_left_behind_and_gradients_are_the_same(user: UserFile) -> No
         assert isinstance(result, torch.Tensor)
         return result
 
-    plain = gradient()
-    watch = evaluation.install(user.settings)
-    watch.begin()
-    assert torch.equal(gradient(), plain)
-    watch.end()
-    assert torch.nn.Module.__call__ is before
+    seen: list[torch.Tensor] = []
+    user.watched(evaluation, lambda: seen.append(gradient()), 1)
+    assert torch.equal(seen[0], gradient())

@@ -10,6 +10,7 @@ from torch.optim import optimizer as optim
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import gradients
+from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,45 +41,41 @@ def train(optimizer, steps, stepped, zero=True, after=lambda: None):
         stepped()
 """
 
-Found = dict[str, Any]
-
 
 @pytest.fixture
 def user(tmp_path: Path) -> UserFile:
     return UserFile(tmp_path, TRAIN)
 
 
-def watched(user: UserFile, *modules: Any, **more: Any) -> Found:
+def watched(user: UserFile, *modules: Any, **more: Any) -> GradientsSeen:
     """What is seen of twelve steps in which these modules are trained."""
     parameters = [each for module in modules for each in module.parameters()]
     optimizer = torch.optim.SGD(parameters, lr=0.1)
-    watch = gradients.install(user.settings)
-    watch.begin()
-    user.module.train(optimizer, 12, watch.step, **more)
-    return watch.end()
+    watch = gradients.watch(user.settings)
+    watch.open()
+    user.module.train(optimizer, 12, watch.passed, **more)
+    return watch.close()
 
 
 def test_nothing_is_found_where_all_that_is_trained_gets_a_gradient(user: UserFile) -> None:
     net = user.module.net
     net.unused.requires_grad_(False)
-    found = watched(user, net)
-    assert found == {"known": True, "steps": 12, "idle": [], "for_nothing": []}
+    assert watched(user, net) == GradientsSeen(known=True)
 
 
 def test_parameters_without_a_gradient_are_named(user: UserFile) -> None:
-    (idle,) = watched(user, user.module.net)["idle"]
-    assert tuple(idle.pop("place")) == user.place("# step")
-    assert idle == {"module": "unused", "parameters": 2, "values": 15, "steps": 12}
+    expected = ParameterGroup("unused", user.place("# step"), parameters=2, values=15, steps=12)
+    assert watched(user, user.module.net).idle == [expected]
 
 
 @pytest.mark.parametrize("zero", [True, False])
 def test_gradients_without_an_optimizer_are_named(user: UserFile, zero: bool) -> None:
     found = watched(user, user.module.net.head, zero=zero)
-    assert found["idle"] == []
-    (nothing,) = found["for_nothing"]
-    assert tuple(nothing.pop("place")) == user.place("# step")
-    assert nothing.pop("steps") >= 11
-    assert nothing == {"module": "encoder", "parameters": 2, "values": 20}
+    assert found.idle == []
+    (nothing,) = found.for_nothing
+    assert nothing.steps >= 11
+    expected = ParameterGroup("encoder", user.place("# step"), 2, 20, nothing.steps)
+    assert nothing == expected
 
 
 def test_a_gradient_that_is_left_over_is_not_a_new_one(user: UserFile) -> None:
@@ -88,13 +85,13 @@ def test_a_gradient_that_is_left_over_is_not_a_new_one(user: UserFile) -> None:
         left = parameter.grad
         parameter.requires_grad_(False)
         parameter.grad = left
-    assert watched(user, net.head)["for_nothing"] == []
+    assert watched(user, net.head).for_nothing == []
 
 
 def test_what_another_optimizer_holds_or_something_else_changes_is_trained(user: UserFile) -> None:
     net = user.module.net
     other = torch.optim.SGD(net.encoder.parameters(), lr=0.1)
-    assert watched(user, net.head)["for_nothing"] == []
+    assert watched(user, net.head).for_nothing == []
     del other
 
     @torch.no_grad()
@@ -102,7 +99,7 @@ def test_what_another_optimizer_holds_or_something_else_changes_is_trained(user:
         for parameter in net.encoder.parameters():
             parameter -= 0.1 * parameter.grad
 
-    assert watched(user, net.head, after=change)["for_nothing"] == []
+    assert watched(user, net.head, after=change).for_nothing == []
 
 
 def test_what_the_script_adds_to_the_data_itself_is_trained(user: UserFile) -> None:
@@ -112,31 +109,22 @@ def test_what_the_script_adds_to_the_data_itself_is_trained(user: UserFile) -> N
         for parameter in encoder.parameters():
             parameter.data.add_(parameter.grad, alpha=-0.1)
 
-    assert watched(user, user.module.net.head, after=change)["for_nothing"] == []
+    assert watched(user, user.module.net.head, after=change).for_nothing == []
 
 
 def test_a_parameter_that_got_one_gradient_is_not_idle(user: UserFile) -> None:
     net = user.module.net
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-    watch = gradients.install(user.settings)
-    watch.begin()
+    watch = gradients.watch(user.settings)
+    watch.open()
     net.unused(torch.ones(4)).sum().backward()
-    user.module.train(optimizer, 1, watch.step, zero=False)
-    user.module.train(optimizer, 11, watch.step)
-    assert watch.end()["idle"] == []
-
-
-def test_nothing_is_left_behind_and_nothing_kept_alive(user: UserFile) -> None:
-    before = torch.nn.Module.__call__
-    hooks = dict(optim._global_optimizer_pre_hooks)
-    watched(user, user.module.net)
-    assert torch.nn.Module.__call__ is before
-    assert dict(optim._global_optimizer_pre_hooks) == hooks
+    user.module.train(optimizer, 1, watch.passed, zero=False)
+    user.module.train(optimizer, 11, watch.passed)
+    assert watch.close().idle == []
 
 
 def test_torch_without_hooks_for_all_optimizers_is_unknown(
     user: UserFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(optim, "register_optimizer_step_pre_hook")
-    found = watched(user, user.module.net)
-    assert found == {"known": False, "steps": 0, "idle": [], "for_nothing": []}
+    assert watched(user, user.module.net) == GradientsSeen(known=False)

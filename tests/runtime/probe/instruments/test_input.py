@@ -13,12 +13,15 @@ from torch.utils.data import DataLoader, Dataset, Subset
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import input as instrument
+from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.settings import Anchor
-from torchlint.runtime.probe.steps import events, loader_iterators, thread_time
+from torchlint.runtime.probe.steps import events, thread_time
 from torchlint.runtime.probe.steps.thread_time import ThreadTime
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from torchlint.runtime.probe.instruments.input import InputObserver
 
 TRAIN = """
 import time
@@ -86,15 +89,15 @@ def user(tmp_path: Path) -> UserFile:
 
 
 @pytest.fixture
-def watch(user: UserFile) -> instrument.Input:
-    watch = instrument.install(user.settings)
-    watch.begin()
+def watch(user: UserFile) -> InputObserver:
+    watch = instrument.watch(user.settings)
+    watch.open()
     return watch
 
 
-def only(found: dict[str, Any]) -> dict[str, Any]:
-    (loader,) = found["loaders"]
-    return dict(loader)
+def only(found: InputSeen) -> LoaderWaits:
+    (waits,) = found.loaders
+    return waits
 
 
 class Disturbed(Dataset[torch.Tensor]):
@@ -115,83 +118,81 @@ class Disturbed(Dataset[torch.Tensor]):
 
 
 def test_while_others_have_the_processor_the_loader_takes_no_time(
-    user: UserFile, watch: instrument.Input, monkeypatch: pytest.MonkeyPatch
+    user: UserFile, watch: InputObserver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    user.module.train(DataLoader(Disturbed(monkeypatch), batch_size=2), watch.step)
-    seen = only(watch.end())
-    assert (seen["first_s"], seen["wait_s"], seen["samples_s"]) == (2, 4, 6)
-    assert seen["held_s"] == 12
+    user.module.train(DataLoader(Disturbed(monkeypatch), batch_size=2), watch.passed)
+    seen = only(watch.close())
+    assert (seen.first_s, seen.wait_s, seen.samples_s) == (2, 4, 6)
+    assert seen.held_s == 12
 
 
-def test_waits_lie_where_the_loop_asks_for_a_batch(user: UserFile, watch: instrument.Input) -> None:
-    user.module.train(DataLoader(user.module.Slow(), batch_size=4), watch.step)
-    found: Any = watch.end()
+def test_waits_lie_where_the_loop_asks_for_a_batch(user: UserFile, watch: InputObserver) -> None:
+    user.module.train(DataLoader(user.module.Slow(), batch_size=4), watch.passed)
+    found: Any = watch.close()
     seen = only(found)
-    assert (found["steps"], found["elsewhere"]) == (6, 0)
-    assert seen["place"] == user.place("# training")
-    assert (seen["batches"], seen["firsts"]) == (6, 1)
-    assert 0.02 <= seen["wait_s"] < 2
-    assert 0.004 <= seen["first_s"] < 2
-    waited = seen["wait_s"] + seen["first_s"]
-    assert 0.024 <= seen["samples_s"] <= waited
-    assert seen["samples_s"] + seen["collate_s"] <= waited
+    assert watch.steps == 6
+    assert seen.place == user.place("# training")
+    assert (seen.batches, seen.firsts) == (6, 1)
+    assert 0.02 <= seen.wait_s < 2
+    assert 0.004 <= seen.first_s < 2
+    waited = seen.wait_s + seen.first_s
+    assert 0.024 <= seen.samples_s <= waited
+    assert seen.samples_s + seen.collate_s <= waited
 
 
 def test_it_is_known_where_a_loader_was_made(user: UserFile) -> None:
-    watch = instrument.install(user.settings)
+    watch = instrument.watch(user.settings)
     loader, other = user.module.made(), user.module.made()  # before the window, as scripts do
-    watch.begin()
+    watch.open()
     user.module.train(loader)
     user.module.train(DataLoader(user.module.Slow(), batch_size=4))  # by no code of the user
-    found: Any = watch.end()
-    assert [each["made"] for each in found["loaders"]] == [user.place("# making"), None]
+    found: Any = watch.close()
+    assert [each.made for each in found.loaders] == [user.place("# making"), None]
     assert other.dataset is not loader.dataset
 
 
 def test_loaders_that_share_their_dataset_are_told_apart(user: UserFile) -> None:
-    watch = instrument.install(user.settings)
+    watch = instrument.watch(user.settings)
     data = user.module.Slow()
     kept = [user.module.made(data), user.module.made_too(data)]
-    watch.begin()
+    watch.open()
     user.module.train(kept[1])
-    assert only(watch.end())["made"] == user.place("# another place")
+    assert only(watch.close()).made == user.place("# another place")
 
 
-def test_collating_is_a_stage_of_its_own(user: UserFile, watch: instrument.Input) -> None:
+def test_collating_is_a_stage_of_its_own(user: UserFile, watch: InputObserver) -> None:
     loader = DataLoader(user.module.Slow(), batch_size=4, collate_fn=user.module.collate)
     user.module.train(loader)
-    seen = only(watch.end())
-    assert seen["collate_s"] >= 6 * 0.008
-    assert 0.024 <= seen["samples_s"] < seen["wait_s"] + seen["first_s"] - 6 * 0.008
-    assert seen["collate"] == user.place("def collate")
+    seen = only(watch.close())
+    assert seen.collate_s >= 6 * 0.008
+    assert 0.024 <= seen.samples_s < seen.wait_s + seen.first_s - 6 * 0.008
+    assert seen.loader.collate == user.place("def collate")
 
 
-def test_what_the_loader_was_told_is_reported(user: UserFile, watch: instrument.Input) -> None:
+def test_what_the_loader_was_told_is_reported(user: UserFile, watch: InputObserver) -> None:
     user.module.train(DataLoader(Subset(user.module.Slow(), range(10)), batch_size=4))
-    seen = only(watch.end())
-    assert seen["dataset"] == "Subset"
-    assert (seen["workers"], seen["prefetch"]) == (0, None)
-    assert (seen["batch_size"], seen["length"]) == (4, 3)
-    assert (seen["pinned"], seen["persistent"]) == (False, False)
-    assert seen["samples"] == user.place("# slow")
-    assert seen["collate"] is None
+    seen = only(watch.close())
+    assert seen.loader.dataset == "Subset"
+    assert (seen.loader.workers, seen.loader.persistent, seen.loader.length) == (0, False, 3)
+    assert seen.loader.samples == user.place("# slow")
+    assert seen.loader.collate is None
 
 
-def test_a_stream_is_timed_too(user: UserFile, watch: instrument.Input) -> None:
+def test_a_stream_is_timed_too(user: UserFile, watch: InputObserver) -> None:
     user.module.train(DataLoader(user.module.Stream(), batch_size=4))
-    seen = only(watch.end())
-    assert (seen["batches"], seen["length"]) == (6, None)
-    assert seen["samples_s"] >= 0.024
-    assert seen["samples"] == user.place("# stream")
+    seen = only(watch.close())
+    assert (seen.batches, seen.loader.length) == (6, None)
+    assert seen.samples_s >= 0.024
+    assert seen.loader.samples == user.place("# stream")
 
 
-def test_each_place_is_counted_for_itself(user: UserFile, watch: instrument.Input) -> None:
+def test_each_place_is_counted_for_itself(user: UserFile, watch: InputObserver) -> None:
     loader = DataLoader(user.module.Slow(), batch_size=4)
     user.module.train(loader)
     user.module.validate(loader)
     user.module.validate(loader)
-    found: Any = watch.end()
-    batches = {each["place"]: (each["batches"], each["firsts"]) for each in found["loaders"]}
+    found: Any = watch.close()
+    batches = {each.place: (each.batches, each.firsts) for each in found.loaders}
     assert batches == {
         user.place("# training"): (6, 1),
         user.place("# validation"): (12, 2),
@@ -199,64 +200,58 @@ def test_each_place_is_counted_for_itself(user: UserFile, watch: instrument.Inpu
 
 
 def test_the_start_of_an_iterator_belongs_to_its_first_batch(
-    user: UserFile, watch: instrument.Input
+    user: UserFile, watch: InputObserver
 ) -> None:
-    loader = DataLoader(user.module.Slow(), batch_size=4, num_workers=1, prefetch_factor=3)
-    user.module.by_hand(loader, watch.step)
-    seen = only(watch.end())
-    assert seen["place"] == user.place("# by hand")
-    assert (seen["workers"], seen["prefetch"], seen["firsts"], seen["batches"]) == (1, 3, 1, 3)
+    loader = DataLoader(user.module.Slow(), batch_size=4, num_workers=1)
+    user.module.by_hand(loader, watch.passed)
+    seen = only(watch.close())
+    assert seen.place == user.place("# by hand")
+    assert (seen.loader.workers, seen.firsts, seen.batches) == (1, 1, 3)
     # The worker has to load the first batch, whose samples take a millisecond each.
-    assert seen["first_s"] >= 0.004
-    assert seen["samples_s"] == seen["collate_s"] == 0
+    assert seen.first_s >= 0.004
+    assert seen.samples_s == seen.collate_s == 0
 
 
-def test_what_a_sampler_prepares_is_part_of_the_start(
-    user: UserFile, watch: instrument.Input
-) -> None:
-    user.module.by_hand(DataLoader([1, 2, 3], batch_sampler=user.module.Late()), watch.step)  # type: ignore[arg-type]
-    assert only(watch.end())["first_s"] >= 0.02
+def test_what_a_sampler_prepares_is_part_of_the_start(user: UserFile, watch: InputObserver) -> None:
+    user.module.by_hand(DataLoader([1, 2, 3], batch_sampler=user.module.Late()), watch.passed)  # type: ignore[arg-type]
+    assert only(watch.close()).first_s >= 0.02
 
 
-def test_the_collate_function_is_the_loaders_again(user: UserFile, watch: instrument.Input) -> None:
+def test_the_collate_function_is_the_loaders_again(user: UserFile, watch: InputObserver) -> None:
     iterator: Any = iter(
         DataLoader(user.module.Slow(), batch_size=4, collate_fn=user.module.collate)
     )
     user.module.train(iterator)
-    watch.end()
+    watch.close()
     assert iterator._dataset_fetcher.collate_fn is user.module.collate
 
 
 def test_an_epoch_that_had_begun_has_no_first_batch(user: UserFile) -> None:
     iterator = iter(DataLoader(user.module.Slow(), batch_size=4))
     next(iterator)
-    watch = instrument.install(user.settings)
-    watch.begin()
-    user.module.train(iterator)
-    seen = only(watch.end())
-    assert (seen["batches"], seen["firsts"], seen["first_s"]) == (5, 0, 0)
+    seen = only(user.watched(instrument, lambda: user.module.train(iterator), 1))
+    assert (seen.batches, seen.firsts, seen.first_s) == (5, 0, 0)
 
 
 def test_a_loader_inside_a_dataset_is_part_of_the_samples(
-    user: UserFile, watch: instrument.Input
+    user: UserFile, watch: InputObserver
 ) -> None:
     user.module.train(DataLoader(user.module.Nested(), batch_size=1))
-    seen = only(watch.end())
-    assert (seen["dataset"], seen["batches"]) == ("Nested", 2)
-    assert 0.004 <= seen["samples_s"] <= seen["wait_s"] + seen["first_s"]
+    seen = only(watch.close())
+    assert (seen.loader.dataset, seen.batches) == ("Nested", 2)
+    assert 0.004 <= seen.samples_s <= seen.wait_s + seen.first_s
 
 
-def test_batches_of_other_threads_are_only_counted(user: UserFile, watch: instrument.Input) -> None:
+def test_batches_of_other_threads_do_not_count(user: UserFile, watch: InputObserver) -> None:
     loader = DataLoader(user.module.Slow(), batch_size=4)
     thread = threading.Thread(target=user.module.train, args=(loader,))
     thread.start()
     thread.join()
-    found = watch.end()
-    assert (found["elsewhere"], found["loaders"]) == (6, [])
+    assert watch.close() == InputSeen()
 
 
 def test_a_window_that_ends_with_a_batch_has_its_wait(user: UserFile) -> None:
-    watch = instrument.install(user.settings)
+    watch = instrument.watch(user.settings)
     found: list[Any] = []
     given = 0
 
@@ -264,21 +259,21 @@ def test_a_window_that_ends_with_a_batch_has_its_wait(user: UserFile) -> None:
         nonlocal given
         given += 1
         if given == 1:
-            watch.begin()
+            watch.open()
         elif not found:
-            watch.step()
+            watch.passed()
             if given == 3:
-                found.append(watch.end())
+                found.append(watch.close())
 
     undo = events.at_anchor(Anchor("loader"), boundary)
     user.module.train(DataLoader(user.module.Slow(), batch_size=4))
     undo()
     seen = only(found[0])
-    assert (seen["batches"], found[0]["steps"]) == (2, 2)
-    assert seen["wait_s"] >= 0.008
+    assert (seen.batches, watch.steps) == (2, 2)
+    assert seen.wait_s >= 0.008
 
 
-def test_batches_and_errors_are_the_scripts_own(user: UserFile, watch: instrument.Input) -> None:
+def test_batches_and_errors_are_the_scripts_own(user: UserFile, watch: InputObserver) -> None:
     loader = DataLoader(user.module.Slow(), batch_size=4)
     batches = user.module.train(loader)
     iterator = iter(loader)
@@ -286,29 +281,13 @@ def test_batches_and_errors_are_the_scripts_own(user: UserFile, watch: instrumen
     with pytest.raises(TypeError, match="NoneType"):
         next(iter(loader))
     assert len(list(iterator)) == 6
-    watch.end()
+    watch.close()
     assert torch.equal(torch.cat(batches)[:, 0], torch.arange(24.0))
-
-
-def test_everything_is_undone(user: UserFile) -> None:
-    owners = [DataLoader, private.loader_iterator(), *loader_iterators.fetchers()]
-    before = [dict(vars(owner)) for owner in owners]
-    watch = instrument.install(user.settings)
-    watch.begin()
-    changed = [
-        sum(vars(owner)[name] is not value for name, value in names.items())
-        for owner, names in zip(owners, before, strict=True)
-    ]
-    watch.end()
-    assert changed == [2, 1, 1, 1]
-    assert [dict(vars(owner)) for owner in owners] == before
 
 
 def test_without_the_iterators_class_nothing_is_seen(
     user: UserFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(private, "loader_iterator", lambda: None)
-    watch = instrument.install(user.settings)
-    watch.begin()
-    user.module.train(DataLoader(user.module.Slow(), batch_size=4))
-    assert watch.end()["loaders"] == []
+    loader = DataLoader(user.module.Slow(), batch_size=4)
+    assert user.watched(instrument, lambda: user.module.train(loader), 1) == InputSeen()

@@ -16,14 +16,14 @@ from torch.utils.checkpoint import checkpoint
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import kernels
-from torchlint.runtime.probe.instruments.kernels import Kernels
+from torchlint.runtime.probe.messages import KernelsSeen
 from torchlint.runtime.probe.steps import flops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
-    Watch = Callable[[Callable[[], object]], dict[str, Any]]
+    Watch = Callable[[Callable[[], object]], KernelsSeen]
 
 USER = """
 import torch
@@ -52,29 +52,20 @@ def user(tmp_path: Path) -> UserFile:
 
 
 @pytest.fixture
-def watch(user: UserFile) -> Iterator[Watch]:
+def watch(user: UserFile) -> Watch:
     """`watch(work)`: what is seen of a window in which only the work is done."""
-    undo_all = []
 
-    def see(work: Callable[[], object]) -> dict[str, Any]:
-        kernels_ = Kernels(user.settings)
-        undo_all.append(kernels_.listen())
-        kernels_.begin()
-        try:
-            work()
-            kernels_.step()
-        finally:
-            found = kernels_.end()
-        return found
+    def see(work: Callable[[], object]) -> KernelsSeen:
+        before = private.dispatch_mode()
+        seen: KernelsSeen = user.watched(kernels, work, 1)
+        assert private.dispatch_mode() is before
+        return seen
 
-    yield see
-    for undo in reversed(undo_all):
-        undo()
-    assert private.dispatch_mode() is None
+    return see
 
 
 def by_name(found: dict[str, Any]) -> dict[str, int | None]:
-    return {each["name"] or each["class"]: each["flops"] for each in found["flops"]["modules"]}
+    return {each.name or each.kind: each.flops for each in found.flops.modules}
 
 
 def train(net: nn.Module, optimizer: torch.optim.Optimizer, inputs: torch.Tensor) -> None:
@@ -87,14 +78,14 @@ def test_products_count_by_part_and_by_module(user: UserFile, watch: Watch) -> N
     net, inputs = user.module.Net(), torch.ones(10, 16)
     found = watch(lambda: net(inputs).sum().backward())
     # The first layer's inputs need no gradient: of its backward pass only half is there.
-    assert found["flops"]["parts"] == {
+    assert found.flops.parts == {
         "forward": FIRST + SECOND,
         "backward": FIRST + 2 * SECOND,
     }
-    assert found["flops"]["types"] == {"float32": 2 * FIRST + 3 * SECOND}
+    assert found.flops.types == {"float32": 2 * FIRST + 3 * SECOND}
     assert by_name(found) == {"Net": 0, "first": 2 * FIRST, "second": 3 * SECOND}
-    assert tuple(found["flops"]["modules"][1]["place"]) == user.place("# line")
-    assert (found["flops"]["uncounted"], found["flops"]["unattributed"]) == ([], 0)
+    assert found.flops.modules[1].place == user.place("# line")
+    assert (found.flops.uncounted, found.flops.unattributed) == ([], 0)
 
 
 def test_what_is_frozen_or_needs_no_gradient_does_not_take_the_backward_pass_of_others(
@@ -180,9 +171,9 @@ def test_inference_mode_counts_the_same(user: UserFile, watch: Watch) -> None:
             functional.scaled_dot_product_attention(*[torch.ones(1, 2, 8, 4)] * 3)
 
     found = watch(work)
-    assert found["flops"]["parts"]["forward"] == FIRST + SECOND
-    assert found["flops"]["parts"]["other"] == 2 * 2 * 2 * 8 * 8 * 4
-    assert found["attention"] == {"flash": 1}
+    assert found.flops.parts["forward"] == FIRST + SECOND
+    assert found.flops.parts["other"] == 2 * 2 * 2 * 8 * 8 * 4
+    assert found.attention == {"flash": 1}
 
 
 @pytest.mark.parametrize("backend", ["flash", "math"])
@@ -198,11 +189,11 @@ def test_the_backend_of_attention_is_told_and_its_products_are_the_same(
                 functional.scaled_dot_product_attention(query, query, query).sum().backward()
 
     found = watch(work)
-    assert found["attention"] == {backend: 3}
+    assert found.attention == {backend: 3}
     product = 2 * 2 * 4 * 8 * 8 * 16
     # Flash computes the scores once more in its backward pass.
     backward = 4 if backend == "math" else 5
-    assert found["flops"]["types"] == {"float32": 3 * (2 + backward) * product}
+    assert found.flops.types == {"float32": 3 * (2 + backward) * product}
 
 
 def test_attention_that_a_backward_pass_computes_again_is_no_other_call(watch: Watch) -> None:
@@ -211,7 +202,7 @@ def test_attention_that_a_backward_pass_computes_again_is_no_other_call(watch: W
 
     query = torch.ones(2, 4, 8, 16, requires_grad=True)
     found = watch(lambda: checkpoint(attend, query, use_reentrant=False).sum().backward())
-    assert found["attention"] == {"flash": 1}
+    assert found.attention == {"flash": 1}
 
 
 @pytest.mark.parametrize(
@@ -228,12 +219,10 @@ def test_the_path_of_an_optimizer_is_told(
     net = user.module.Net()
     optimizer = make(net.parameters())
     train(net, optimizer, torch.ones(10, 16))
-    (seen,) = watch(lambda: train(net, optimizer, torch.ones(10, 16)))["optimizers"]
-    assert (seen["name"], seen["tensors"]) == (type(optimizer).__name__, 4)
-    assert seen[path] == operations
-    assert path == "fused" or sum(seen[each] for each in ("fused", "foreach", "single")) == (
-        operations
-    )
+    (seen,) = watch(lambda: train(net, optimizer, torch.ones(10, 16))).optimizers
+    assert (seen.name, seen.tensors) == (type(optimizer).__name__, 4)
+    assert seen.paths[path] == operations
+    assert path == "fused" or sum(seen.paths.values()) == operations
 
 
 def test_optimizers_are_told_apart_and_a_closure_is_not_theirs(
@@ -253,11 +242,11 @@ def test_optimizers_are_told_apart_and_a_closure_is_not_theirs(
         train(nets[1], other, torch.ones(10, 16))
 
     found = watch(work)
-    first, second = found["optimizers"]
-    assert (first["name"], first["foreach"], first["fused"]) == ("SGD", 1, 0)
-    assert second["name"] == "Adagrad"
-    assert second["single"] >= 4
-    assert "optimizer" not in found["flops"]["parts"]
+    first, second = found.optimizers
+    assert (first.name, first.foreach, first.fused) == ("SGD", 1, 0)
+    assert second.name == "Adagrad"
+    assert second.single >= 4
+    assert "optimizer" not in found.flops.parts
 
 
 def test_autocast_shows_in_the_type_of_products(user: UserFile, watch: Watch) -> None:
@@ -269,7 +258,7 @@ def test_autocast_shows_in_the_type_of_products(user: UserFile, watch: Watch) ->
         outputs.float().sum().backward()
         torch.ones(2, 2) @ torch.ones(2, 2)
 
-    assert watch(work)["flops"]["types"] == {"bfloat16": 2 * FIRST + 3 * SECOND, "float32": 16}
+    assert watch(work).flops.types == {"bfloat16": 2 * FIRST + 3 * SECOND, "float32": 16}
 
 
 def test_a_product_of_unknown_size_is_named_and_its_module_unknown(
@@ -286,9 +275,9 @@ def test_a_product_of_unknown_size_is_named_and_its_module_unknown(
 
     net = Net()
     found = watch(lambda: net(torch.ones(5, 2, 4)).sum().backward())
-    assert all("rnn" in name for name in found["flops"]["uncounted"])
+    assert all("rnn" in name for name in found.flops.uncounted)
     seen = by_name(found)
-    assert (seen["lstm"] is None) == bool(found["flops"]["uncounted"])
+    assert (seen["lstm"] is None) == bool(found.flops.uncounted)
     assert seen["head"] == 3 * 2 * 10 * 4 * 4
 
 
@@ -305,8 +294,8 @@ def test_a_product_of_unknown_size_is_named_and_its_module_unknown(
 def test_only_products_are_missed(
     watch: Watch, work: Callable[[], object], named: list[str]
 ) -> None:
-    found = watch(work)["flops"]
-    assert (found["uncounted"], found["types"]) == (named, {})
+    found = watch(work).flops
+    assert (found.uncounted, found.types) == (named, {})
 
 
 def test_a_formula_that_fails_counts_nothing_and_hurts_nobody(
@@ -316,24 +305,24 @@ def test_a_formula_that_fails_counts_nothing_and_hurts_nobody(
         raise AssertionError
 
     monkeypatch.setattr(private, "formulas", lambda: {torch.ops.aten.mm: fails})
-    found = watch(lambda: torch.ones(2, 2) @ torch.ones(2, 2))["flops"]
-    assert (found["uncounted"], found["types"]) == (["aten::mm"], {})
+    found = watch(lambda: torch.ones(2, 2) @ torch.ones(2, 2)).flops
+    assert (found.uncounted, found.types) == (["aten::mm"], {})
 
 
 def test_without_formulas_flops_are_unknown(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private, "formulas", lambda: None)
     found = watch(lambda: torch.ones(2, 2) @ torch.ones(2, 2))
-    assert (found["flops"]["types"], found["flops"]["parts"]) == (None, None)
+    assert (found.flops.types, found.flops.parts) == (None, None)
 
 
 def test_a_graph_from_before_the_window_belongs_to_no_module(user: UserFile, watch: Watch) -> None:
     loss = user.module.Net()(torch.ones(10, 16)).sum()
-    assert watch(loss.backward)["flops"]["unattributed"] == 3
+    assert watch(loss.backward).flops.unattributed == 3
 
 
 def test_numbers_that_two_threads_gave_belong_to_no_module(user: UserFile) -> None:
     counted = flops.Flops(user.settings)
-    counted.begin()
+    undo = counted.begin()
     inputs, mm = torch.ones(10, 16), torch.ops.aten.mm.default
     counted._number = lambda: 100
     for _ in range(2):
@@ -345,7 +334,7 @@ def test_numbers_that_two_threads_gave_belong_to_no_module(user: UserFile) -> No
     other.start()
     other.join()
     assert counted._made[99] is None
-    counted.end()
+    undo()
 
 
 def test_modules_on_another_thread_leave_all_unknown(user: UserFile, watch: Watch) -> None:
@@ -356,7 +345,7 @@ def test_modules_on_another_thread_leave_all_unknown(user: UserFile, watch: Watc
         thread.start()
         thread.join()
 
-    assert watch(work) == {"why": "modules run on several threads"}
+    assert watch(work) == KernelsSeen(why="modules run on several threads")
 
 
 def test_a_script_that_compiles_is_not_watched(
@@ -365,7 +354,7 @@ def test_a_script_that_compiles_is_not_watched(
     monkeypatch.setattr(private, "compiled_frames", lambda: 1)
     modes = []
     found = watch(lambda: modes.append(private.dispatch_mode()))
-    assert found == {"why": "compiled regions are not seen"}
+    assert found == KernelsSeen(why="compiled regions are not seen")
     assert modes == [None]
 
 
@@ -377,7 +366,7 @@ def test_a_script_with_a_dispatch_mode_of_its_own_is_not_watched(watch: Watch) -
             return func(*args, **(kwargs or {}))
 
     with Mode():
-        assert watch(lambda: None) == {"why": "the script has a dispatch mode of its own"}
+        assert watch(lambda: None) == KernelsSeen(why="the script has a dispatch mode of its own")
 
 
 def test_a_replayed_graph_leaves_all_unknown(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,7 +376,9 @@ def test_a_replayed_graph_leaves_all_unknown(watch: Watch, monkeypatch: pytest.M
 
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
     said: list[str] = []
-    assert watch(lambda: said.append(Graph().replay())) == {"why": "CUDA graphs are not seen"}
+    assert watch(lambda: said.append(Graph().replay())) == KernelsSeen(
+        why="CUDA graphs are not seen"
+    )
     assert said == ["replayed"]
 
 
@@ -409,14 +400,14 @@ def test_a_tensor_of_another_class_is_seen_by_what_it_calls(watch: Watch) -> Non
 
     wrapped = Wrapped(torch.ones(2, 2))
     found = watch(lambda: torch.mm(wrapped, wrapped))
-    assert found["flops"]["types"] == {"float32": 2 * 2 * 2 * 2}
+    assert found.flops.types == {"float32": 2 * 2 * 2 * 2}
 
 
 def test_modules_that_nothing_tells_apart_are_one(user: UserFile, watch: Watch) -> None:
     found = watch(lambda: user.module.two_of_a_kind(torch.ones(10, 16)))
-    (only,) = found["flops"]["modules"]
-    assert only["flops"] == 2 * (2 * 10 * 16 * 16)
-    assert tuple(only["place"]) == user.place("# both")
+    (only,) = found.flops.modules
+    assert only.flops == 2 * (2 * 10 * 16 * 16)
+    assert only.place == user.place("# both")
 
 
 def test_what_a_dataset_computes_is_left_out(watch: Watch) -> None:
@@ -428,7 +419,7 @@ def test_what_a_dataset_computes_is_left_out(watch: Watch) -> None:
             return torch.ones(3, 3) @ torch.ones(3, 3)
 
     loader = torch.utils.data.DataLoader(Data())
-    assert watch(lambda: list(loader))["flops"]["types"] == {}
+    assert watch(lambda: list(loader)).flops.types == {}
 
 
 def test_what_was_computed_is_the_same(user: UserFile, watch: Watch) -> None:
@@ -461,10 +452,10 @@ def test_the_setting_of_tf32_is_that_of_torch(monkeypatch: pytest.MonkeyPatch) -
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = not before
     try:
-        assert kernels._tf32()["products"] is (not before)
+        assert kernels._tf32().products is (not before)
     finally:
         torch.backends.cuda.matmul.allow_tf32 = before
-    assert kernels._tf32()["convolutions"] is torch.backends.cudnn.allow_tf32
+    assert kernels._tf32().convolutions is torch.backends.cudnn.allow_tf32
 
 
 def test_the_operations_that_are_looked_for_exist() -> None:

@@ -12,6 +12,7 @@ import torch
 from tests.runtime.probe.fake_cuda import FakeCuda
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import launch
+from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
 from torchlint.runtime.probe.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ class SeveralGpus(FakeCuda):
         return self._held[index][1]
 
 
-def seen(settings: Settings, cuda: Any) -> dict[str, Any]:
-    instrument = launch.Launch(settings, cuda)
-    instrument.begin()
-    return instrument.end()
+def seen(settings: Settings, cuda: Any) -> LaunchSeen:
+    instrument = launch.LaunchObserver(settings, cuda)
+    instrument.open()
+    return instrument.close()
 
 
 def test_threads_are_called_chosen_only_if_they_are_those_of_the_run(tmp_path: Path) -> None:
@@ -49,17 +50,17 @@ def test_threads_are_called_chosen_only_if_they_are_those_of_the_run(tmp_path: P
     here = torch.get_num_threads()
     for asked, chosen in ((None, False), (here, True), (here + 1, False)):
         found = seen(replace(settings, threads=asked), FakeCuda())
-        assert (found["threads"], found["chosen"]) == (here, chosen)
-    assert found["processors"]
-    assert (found["gpus"], found["used_gpus"]) == ([], [])
+        assert (found.threads, found.chosen) == (here, chosen)
+    assert found.processors
+    assert (found.gpus, found.used_gpus) == ([], [])
 
 
 def test_gpus_on_which_torch_holds_memory_are_used(tmp_path: Path) -> None:
     settings = Settings(main="train.py", project=str(tmp_path))
     found = seen(settings, SeveralGpus({"first": 0, "second": 512}))
-    assert (found["gpus"], found["used_gpus"]) == (["first", "second"], ["second"])
+    assert (found.gpus, found.used_gpus) == (["first", "second"], ["second"])
     found = seen(settings, SeveralGpus({None: 512}))
-    assert (found["gpus"], found["used_gpus"]) == (None, None)
+    assert (found.gpus, found.used_gpus) == (None, None)
 
 
 def test_copies_of_a_model_are_counted_at_the_line_that_trains(
@@ -80,15 +81,14 @@ def test_copies_of_a_model_are_counted_at_the_line_that_trains(
             model.replicate(model.module, [0, 1])
         """,
     )
-    instrument = launch.Launch(user.settings, SeveralGpus({"first": 0, "second": 0}))
-    instrument.begin()
+    instrument = launch.LaunchObserver(user.settings, SeveralGpus({"first": 0, "second": 0}))
+    instrument.open()
     user.module.step()
     user.module.step()
     with torch.no_grad():
         user.module.step()
-    found: Any = instrument.end()
-    place = list(user.place("model.replicate"))
-    assert found["copied"] == [{"place": place, "gpus": 2, "calls": 2}]
+    found: Any = instrument.close()
+    assert found.copied == [ModelCopies(user.place("model.replicate"), gpus=2, calls=2)]
     now: Function = torch.nn.DataParallel.replicate
     assert now is replicate
 

@@ -10,7 +10,8 @@ import torch
 
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.instruments import memory
-from torchlint.runtime.probe.instruments.memory import DeviceMeter, HostMeter, Memory
+from torchlint.runtime.probe.instruments.memory import DeviceMeter, HostMeter, MemoryObserver
+from torchlint.runtime.probe.messages import MemorySeen
 from torchlint.runtime.probe.settings import WINDOW, Anchor, Settings
 
 if TYPE_CHECKING:
@@ -66,42 +67,43 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
 
 
 @pytest.fixture
-def watch() -> Iterator[Memory]:
-    watch = Memory(SETTINGS)
-    undo = watch.listen()
+def watch() -> Iterator[MemoryObserver]:
+    watch = MemoryObserver(SETTINGS)
     yield watch
-    undo()
+    watch.close()
 
 
-def test_each_part_has_its_peak_over_all_steps(cuda: FakeCuda, watch: Memory) -> None:
+def test_each_part_has_its_peak_over_all_steps(cuda: FakeCuda, watch: MemoryObserver) -> None:
     steps = Steps(cuda)
     cuda.allocate(10 * MIB)
     steps.take(forward=500)
-    watch.begin()
+    watch.open()
     for forward in (20, 60, 40):
         steps.take(forward=forward, optimizer=30, other=5)
-        watch.step()
-    found = watch.end()
-    assert found["phases"] == {
+        watch.passed()
+    found = watch.close()
+    assert found.phases == {
         "forward": 70.0,
         "backward": 10.0,
         "optimizer": 40.0,
         "other": 15.0,
     }
-    assert (found["before_mib"], found["device"], found["exact"]) == (510.0, "cuda", True)
+    assert (found.before_mib, found.device, found.exact) == (510.0, "cuda", True)
 
 
-def test_what_the_allocator_holds_and_what_it_does_not(cuda: FakeCuda, watch: Memory) -> None:
+def test_what_the_allocator_holds_and_what_it_does_not(
+    cuda: FakeCuda, watch: MemoryObserver
+) -> None:
     steps = Steps(cuda)
     cuda.retries, cuda.outside = 3, 200 * MIB
     cuda.allocate(100 * MIB)
-    watch.begin()
+    watch.open()
     steps.take(forward=50)
     cuda.retries = 5
-    watch.step()
-    found = watch.end()
-    assert found["total_mib"] == 1024.0
-    assert (found["reserved_mib"], found["outside_mib"], found["retries"]) == (150.0, 200.0, 2)
+    watch.passed()
+    found = watch.close()
+    assert found.total_mib == 1024.0
+    assert (found.reserved_mib, found.outside_mib, found.retries) == (150.0, 200.0, 2)
 
 
 def test_what_was_reserved_before_the_window_and_given_back_does_not_count(
@@ -114,7 +116,7 @@ def test_what_was_reserved_before_the_window_and_given_back_does_not_count(
     assert meter.peak() == 300.0
     cuda.allocate(10 * MIB)
     assert meter.peak() == 10.0
-    assert meter.known()["reserved_mib"] == 10.0
+    assert meter.known().reserved_mib == 10.0
 
 
 def test_peaks_are_read_before_they_are_forgotten_and_nothing_waits(cuda: FakeCuda) -> None:
@@ -125,23 +127,23 @@ def test_peaks_are_read_before_they_are_forgotten_and_nothing_waits(cuda: FakeCu
 
 
 def test_other_threads_and_what_follows_the_window_do_not_count(
-    cuda: FakeCuda, watch: Memory
+    cuda: FakeCuda, watch: MemoryObserver
 ) -> None:
     steps = Steps(cuda)
-    watch.begin()
+    watch.open()
     thread = threading.Thread(target=steps.take, kwargs={"forward": 90})
     thread.start()
     thread.join()
-    assert watch.end()["phases"] == {}
+    assert watch.close().phases == {}
     steps.take(forward=80)
-    assert watch.end()["phases"] == {}
+    assert watch.close().phases == {}
 
 
-def test_a_forked_process_does_not_count(cuda: FakeCuda, watch: Memory) -> None:
-    watch.begin()
+def test_a_forked_process_does_not_count(cuda: FakeCuda, watch: MemoryObserver) -> None:
+    watch.open()
     watch.rest()
     Steps(cuda).take(forward=80)
-    assert watch.end()["phases"] == {}
+    assert watch.close().phases == {}
 
 
 def status(folder: Path, peak: int, now: int) -> None:
@@ -154,20 +156,20 @@ def test_on_linux_the_peak_starts_anew(tmp_path: Path) -> None:
     meter = HostMeter(str(tmp_path))
     assert meter.peak() == 2.0
     assert (tmp_path / "clear_refs").read_text() == "5"
-    assert meter.known()["exact"] is True
+    assert meter.known().exact is True
 
 
 def test_where_it_may_not_the_moments_count(tmp_path: Path) -> None:
     status(tmp_path, 4096, 1024)
     meter = HostMeter(str(tmp_path))
     assert [meter.peak(), meter.peak()] == [4.0, 1.0]
-    assert meter.known()["exact"] is False
+    assert meter.known().exact is False
 
 
 def test_without_the_files_of_linux_the_peak_is_that_of_the_process(tmp_path: Path) -> None:
     meter = HostMeter(str(tmp_path / "none"))
     assert meter.peak() > 10
-    assert meter.known()["exact"] is False
+    assert meter.known().exact is False
     (tmp_path / "status").write_text("Name:\tx\n")
     assert HostMeter(str(tmp_path)).peak() > 10
 
@@ -205,10 +207,10 @@ def test_a_planted_tensor_shows_in_its_part_of_the_step(run_probe: RunProbe) -> 
         until=("ended", "window"),
     )
     (window,) = outcome.of("window")
-    found = window["found"]["memory"]
-    if not found["exact"]:
+    found = MemorySeen(**window["found"]["memory"])
+    if not found.exact:
         pytest.skip("this system does not let the peak start anew")
-    phases = found["phases"]
+    phases = found.phases
     assert phases["forward"] > phases["backward"] + 200
     assert abs(phases["backward"] - phases["optimizer"]) < 50
-    assert found["total_mib"] > found["before_mib"] >= phases["forward"] - 50
+    assert found.total_mib > found.before_mib >= phases["forward"] - 50

@@ -10,11 +10,13 @@ import torch
 from torch.utils.data import DataLoader
 
 from tests.runtime.probe.instruments.user_file import UserFile
-from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import padding
+from torchlint.runtime.probe.messages import PaddedPlace
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from torchlint.runtime.probe.instruments.padding import PaddingObserver
 
 TRAIN = """
 def train(loader, stepped=lambda: None):
@@ -35,9 +37,9 @@ def user(tmp_path: Path) -> UserFile:
 
 
 @pytest.fixture
-def watch(user: UserFile) -> padding.Padding:
-    watch = padding.install(user.settings)
-    watch.begin()
+def watch(user: UserFile) -> PaddingObserver:
+    watch = padding.watch(user.settings)
+    watch.open()
     return watch
 
 
@@ -49,47 +51,27 @@ def masked(mask: Any, dtype: torch.dtype = torch.long) -> dict[str, torch.Tensor
     return {"input_ids": torch.ones(2, 4), "attention_mask": torch.tensor(mask, dtype=dtype)}
 
 
-def only(watch: padding.Padding) -> dict[str, Any]:
-    found: Any = watch.end()
-    (place,) = found["places"]
-    return dict(place)
+def only(watch: PaddingObserver) -> PaddedPlace:
+    (place,) = watch.close().places
+    return place
 
 
-def test_padding_is_counted_by_place(user: UserFile, watch: padding.Padding) -> None:
-    user.module.train(batches(masked(HALF), masked([[1, 1, 1, 1], [1, 1, 1, 0]])), watch.step)
+def test_padding_is_counted_by_place(user: UserFile, watch: PaddingObserver) -> None:
+    user.module.train(batches(masked(HALF), masked([[1, 1, 1, 1], [1, 1, 1, 0]])), watch.passed)
     user.module.validate(batches(masked(HALF)))
-    found: Any = watch.end()
-    assert found["steps"] == 2
-    assert found["places"] == [
-        {
-            "place": user.place("# training"),
-            "batches": 2,
-            "rows": 4,
-            "positions": 16,
-            "padded": 6,
-            "beyond": 4,
-            "odd": 0,
-            "unmasked": 0,
-        },
-        {
-            "place": user.place("# validation"),
-            "batches": 1,
-            "rows": 2,
-            "positions": 8,
-            "padded": 5,
-            "beyond": 4,
-            "odd": 0,
-            "unmasked": 0,
-        },
+    assert watch.steps == 2
+    assert watch.close().places == [
+        PaddedPlace(user.place("# training"), batches=2, positions=16, padded=6, beyond=4),
+        PaddedPlace(user.place("# validation"), batches=1, positions=8, padded=5, beyond=4),
     ]
 
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.int8, torch.int32])
 def test_a_mask_may_be_of_any_whole_type(
-    user: UserFile, watch: padding.Padding, dtype: torch.dtype
+    user: UserFile, watch: PaddingObserver, dtype: torch.dtype
 ) -> None:
     user.module.train(batches(masked(HALF, dtype)))
-    assert only(watch)["padded"] == 5
+    assert only(watch).padded == 5
 
 
 @pytest.mark.parametrize(
@@ -103,10 +85,10 @@ def test_a_mask_may_be_of_any_whole_type(
     ],
     ids=["in a tuple", "in a dict", "of a tokenizer", "to the left", "on both sides"],
 )
-def test_padding_is_found(user: UserFile, watch: padding.Padding, batch: Any) -> None:
+def test_padding_is_found(user: UserFile, watch: PaddingObserver, batch: Any) -> None:
     user.module.train(batches(batch))
     seen = only(watch)
-    assert (seen["batches"], seen["padded"], seen["beyond"]) == (1, 5, 4)
+    assert (seen.batches, seen.padded, seen.beyond) == (1, 5, 4)
 
 
 @pytest.mark.parametrize(
@@ -120,36 +102,26 @@ def test_padding_is_found(user: UserFile, watch: padding.Padding, batch: Any) ->
     ids=["drops", "of pairs", "added", "on a device"],
 )
 def test_a_mask_that_says_something_else_is_not_counted(
-    user: UserFile, watch: padding.Padding, mask: torch.Tensor
+    user: UserFile, watch: PaddingObserver, mask: torch.Tensor
 ) -> None:
     user.module.train(batches({"attention_mask": mask}))
     seen = only(watch)
-    assert (seen["batches"], seen["positions"], seen["odd"]) == (0, 0, 1)
+    assert (seen.batches, seen.positions, seen.odd) == (0, 0, 1)
 
 
 @pytest.mark.parametrize(
     "batch", [torch.zeros(2, 4), {"labels": torch.full((2, 4), -100)}, "text", None]
 )
 def test_without_a_mask_nothing_is_padding(
-    user: UserFile, watch: padding.Padding, batch: Any
+    user: UserFile, watch: PaddingObserver, batch: Any
 ) -> None:
     user.module.train(batches(batch))
     seen = only(watch)
-    assert (seen["batches"], seen["odd"], seen["unmasked"]) == (0, 0, 1)
-
-
-def test_everything_is_undone(user: UserFile) -> None:
-    iterator = private.loader_iterator()
-    before = dict(vars(iterator))
-    watch = padding.install(user.settings)
-    watch.begin()
-    assert dict(vars(iterator)) != before
-    watch.end()
-    assert dict(vars(iterator)) == before
+    assert (seen.batches, seen.odd, seen.unmasked) == (0, 0, 1)
 
 
 def test_counting_is_no_read_of_the_scripts(
-    user: UserFile, watch: padding.Padding, monkeypatch: pytest.MonkeyPatch
+    user: UserFile, watch: PaddingObserver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(*_: Any) -> Any:
         raise AssertionError
@@ -158,4 +130,4 @@ def test_counting_is_no_read_of_the_scripts(
     for name in ("item", "tolist", "__bool__", "__int__", "nonzero"):
         monkeypatch.setattr(torch.Tensor, name, read)
     user.module.train(iterator)
-    assert only(watch)["padded"] == 5
+    assert only(watch).padded == 5

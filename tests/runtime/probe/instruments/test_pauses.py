@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import gc
-import json
 import logging
-import pickle
-import threading
 import time
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +16,8 @@ from torchlint.runtime.probe.instruments import pauses
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from torchlint.runtime.probe.messages import PausesSeen, Residue
 
 TRAIN = """
 import copy
@@ -71,11 +69,6 @@ def loads():
 
 def computes():
     time.sleep(0.002)
-
-def steps(call, stepped, count=20):
-    for _ in range(count):
-        call()
-        stepped()
 """
 
 
@@ -93,77 +86,63 @@ def user(tmp_path: Path) -> UserFile:
     return user
 
 
-def watched(user: UserFile, call: Any, count: int = 20) -> dict[str, Any]:
-    watch = pauses.install(user.settings)
-    watch.begin()
-    try:
-        user.module.steps(call, watch.step, count)
-    finally:
-        found = watch.end()
-    return found
+def watched(user: UserFile, call: Any, count: int = 20) -> PausesSeen:
+    return user.watched(pauses, call, count)
 
 
-def by_what(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {each["what"]: each for each in found["residue"]}
+def by_what(found: PausesSeen) -> dict[str, Residue]:
+    return {each.what: each for each in found.residue}
 
 
-def test_the_share_of_a_line_that_logs_is_found(user: UserFile) -> None:
-    found = watched(user, user.module.logs)
-    (line,) = found["residue"]
-    assert tuple(line["place"]) == user.place("# logs")
-    assert line["what"] == "logging"
-    assert 0.15 < line["seconds"] / found["sampled_seconds"] < 0.4
-    assert found["known"]
-    assert line["calls"] == 20
-    assert 20 < found["samples"] < 10_000
-
-
-def test_what_only_waits_is_seen_by_looking(
-    user: UserFile, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("timed", [True, False])
+def test_the_share_of_a_line_that_logs_is_found_by_timing_and_by_looking(
+    user: UserFile, monkeypatch: pytest.MonkeyPatch, timed: bool
 ) -> None:
-    monkeypatch.setattr(pauses, "_TIMED", ())
-    found = watched(user, user.module.logs)
-    line = by_what(found)["logging"]
-    assert tuple(line["place"]) == user.place("# logs")
-    assert line["samples"] > 10
-    assert 0.1 < line["seconds"] / found["sampled_seconds"] < 0.5
+    if not timed:
+        monkeypatch.setattr(pauses, "_TIMED", ())
+    begun = time.perf_counter()
+    (line,) = watched(user, "logs").residue
+    took = time.perf_counter() - begun
+    assert (line.place, line.what) == (user.place("# logs"), "logging")
+    assert 0.1 < line.seconds / took < 0.5
+    assert line.calls == (20 if timed else 0)
+    assert line.samples > 10
 
 
 def test_functions_without_a_frame_are_timed(user: UserFile) -> None:
     stream = user.module.SlowStream()
     line = by_what(watched(user, lambda: user.module.prints(stream)))["print"]
-    assert tuple(line["place"]) == user.place("# prints")
-    assert line["calls"] == 20
-    assert line["seconds"] >= 20 * 0.002
-    found = by_what(watched(user, user.module.dumps))
-    assert {name: tuple(each["place"]) for name, each in found.items()} == {
+    assert line.place == user.place("# prints")
+    assert line.calls == 20
+    assert line.seconds >= 20 * 0.002
+    found = by_what(watched(user, "dumps"))
+    assert {name: each.place for name, each in found.items()} == {
         "json": user.place("# json"),
         "pickle": user.place("# pickle"),
     }
-    assert [each["calls"] for each in found.values()] == [20, 20]
+    assert [each.calls for each in found.values()] == [20, 20]
 
 
 def test_what_a_data_set_does_is_input(user: UserFile) -> None:
-    assert watched(user, user.module.loads)["residue"] == []
+    assert watched(user, "loads").residue == []
 
 
 def test_what_computes_is_no_residue(user: UserFile) -> None:
-    found = watched(user, user.module.computes)
-    assert (found["residue"], found["asked"]) == ([], [])
-    assert found["samples"] > 0
+    found = watched(user, "computes")
+    assert (found.residue, found.asked) == ([], [])
 
 
 def test_pauses_of_the_garbage_collector_are_timed(user: UserFile) -> None:
     before = gc.get_threshold()
     gc.set_threshold(100)
     try:
-        found = watched(user, user.module.makes_cycles)
+        found = watched(user, "makes_cycles")
     finally:
         gc.set_threshold(*before)
-    assert found["collections"] >= 20
-    assert 0 <= found["full_collections"] < found["collections"]
-    assert 0 < found["gc_seconds"] < 5
-    assert found["asked"] == []
+    assert found.collections >= 20
+    assert 0 <= found.full_collections < found.collections
+    assert 0 < found.gc_seconds < 5
+    assert found.asked == []
 
 
 def test_the_garbage_of_a_compiler_is_part_of_compiling(user: UserFile) -> None:
@@ -175,20 +154,20 @@ def test_the_garbage_of_a_compiler_is_part_of_compiling(user: UserFile) -> None:
         found = watched(user, lambda: compiler.compile(user.module.makes_cycles))
     finally:
         gc.set_threshold(*before)
-    assert found["collections"] <= 2  # what the loop around it has made
+    assert found.collections <= 2  # what the loop around it has made
 
 
 def test_collections_that_the_user_asks_for_have_a_line(user: UserFile) -> None:
     gc.disable()
     try:
-        found = watched(user, user.module.asks, count=3)
+        found = watched(user, "asks", count=3)
     finally:
         gc.enable()
-    (asked,) = found["asked"]
-    assert tuple(asked["place"]) == user.place("# asks")
-    assert asked["calls"] == 3
-    assert asked["seconds"] > 0
-    assert (found["collections"], found["gc_seconds"]) == (0, 0)
+    (asked,) = found.asked
+    assert asked.place == user.place("# asks")
+    assert asked.calls == 3
+    assert asked.seconds > 0
+    assert (found.collections, found.gc_seconds) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -209,27 +188,11 @@ def test_what_a_module_does(module: str, kind: str | None) -> None:
     assert pauses._kind_of(module) == kind
 
 
-def test_nothing_is_left_behind(user: UserFile) -> None:
-    def state() -> list[object]:
-        return [
-            list(gc.callbacks), gc.collect, builtins.print, json.dumps, json.dump, pickle.dumps,
-            pickle.dump, logging.Logger.handle, vars(logging.Logger)["handle"],
-            [each.name for each in threading.enumerate() if "torchlint" in each.name],
-        ]  # fmt: skip
-
-    before = state()
-    watch = pauses.install(user.settings)
-    watch.begin()
-    assert state() != before
-    watch.end()
-    assert state() == before
-
-
 def test_a_logged_line_names_the_same_caller(
     user: UserFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     user.module.log.addHandler(caplog.handler)
-    watched(user, user.module.logs, count=1)
+    watched(user, "logs", count=1)
     user.module.log.removeHandler(caplog.handler)
     (record,) = caplog.records
     assert (record.pathname, record.lineno) == user.place("# logs")
@@ -239,4 +202,4 @@ def test_optimizers_are_training(user: UserFile) -> None:
     weight = torch.nn.Parameter(torch.ones(10))
     optimizer = torch.optim.SGD([weight], lr=0.1)
     weight.grad = torch.ones(10)
-    assert watched(user, optimizer.step)["residue"] == []
+    assert watched(user, optimizer.step).residue == []

@@ -7,40 +7,33 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
 
 import pytest
 import torch
 
 from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.decoding import converted
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.instruments import reads
+from torchlint.runtime.probe.instruments import install_all, reads
+from torchlint.runtime.probe.messages import ReadsSeen
 
 ROOT = Path(__file__).resolve().parents[4]
 # Torch's own compiler uses what torch has deprecated, and TorchScript is.
 deprecates = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-def watched(user: UserFile, steps: int = 2, name: str = "step") -> dict[str, Any]:
+def watched(user: UserFile, steps: int = 2, name: str = "step") -> ReadsSeen:
     """What the instrument saw in some calls of the user's function."""
-    instrument = reads.install(user.settings)
-    instrument.begin()
-    try:
-        for _ in range(steps):
-            getattr(user.module, name)()
-            instrument.step()
-    finally:
-        found: dict[str, Any] = instrument.end()
-    json.dumps(found)
-    return found
+    return user.watched(reads, name, steps)
 
 
-def rows(user: UserFile, found: dict[str, Any]) -> dict[tuple[int, str], int]:
+def rows(user: UserFile, found: ReadsSeen) -> dict[tuple[int, str], int]:
     """Calls by row and kind."""
-    assert all(each["place"][0] == user.path for each in found["reads"])
-    return {(each["place"][1], each["kind"]): each["calls"] for each in found["reads"]}
+    assert {each.place[0] for each in found.reads} <= {user.path}
+    return {(each.place[1], each.kind): each.calls for each in found.reads}
 
 
 CALLS = {
@@ -114,7 +107,7 @@ def test_every_way_to_read_is_counted_once(tmp_path: Path, call: str) -> None:
 @pytest.mark.parametrize("call", NO_READS)
 def test_what_reads_nothing_is_not_counted(tmp_path: Path, call: str) -> None:
     user = UserFile(tmp_path, SETUP.format(call))
-    assert watched(user)["reads"] == []
+    assert watched(user).reads == []
 
 
 def test_reads_are_found_where_they_are(tmp_path: Path) -> None:
@@ -162,13 +155,13 @@ def test_reads_are_found_where_they_are(tmp_path: Path) -> None:
         (user.place("twice")[1], "item"): 20,
         (user.place("now and then")[1], "format"): 2,
     }
-    by_kind = {(each["place"][1], each["kind"]): each for each in found["reads"]}
+    by_kind = {(each.place[1], each.kind): each for each in found.reads}
     twice = by_kind[user.place("twice")[1], "item"]
-    assert (twice["steps"], twice["graph"], twice["backward"], twice["via"]) == (10, 20, 0, None)
-    assert 0 < twice["seconds"] < 1
-    assert by_kind[user.place("in forward")[1], "bool"]["graph"] == 0
-    assert by_kind[user.place("now and then")[1], "format"]["steps"] == 2
-    assert (found["device"], found["copies"], found["left_out"]) == ("cpu", [], 0)
+    assert (twice.steps, twice.graph, twice.backward, twice.via) == (10, 20, 0, None)
+    assert 0 < twice.seconds < 1
+    assert by_kind[user.place("in forward")[1], "bool"].graph == 0
+    assert by_kind[user.place("now and then")[1], "format"].steps == 2
+    assert found.copies == []
 
 
 def test_a_read_inside_a_backward_pass_says_so(tmp_path: Path) -> None:
@@ -189,9 +182,9 @@ def test_a_read_inside_a_backward_pass_says_so(tmp_path: Path) -> None:
             product.sum().backward()
         """,
     )
-    (read,) = watched(user)["reads"]
-    assert (tuple(read["place"]), read["kind"]) == (user.place("in a hook"), "bool")
-    assert read["backward"] == read["calls"] == 2
+    (read,) = watched(user).reads
+    assert (read.place, read.kind) == (user.place("in a hook"), "bool")
+    assert read.backward == read.calls == 2
 
 
 def test_a_librarys_read_names_it_at_the_users_line(tmp_path: Path) -> None:
@@ -207,9 +200,9 @@ def test_a_librarys_read_names_it_at_the_users_line(tmp_path: Path) -> None:
             torch.nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)  # clips
         """,
     )
-    (read,) = watched(user)["reads"]
-    assert tuple(read["place"]) == user.place("# clips")
-    assert read["via"].startswith("torch.nn.utils.clip_grad.")
+    (read,) = watched(user).reads
+    assert read.place == user.place("# clips")
+    assert read.via.startswith("torch.nn.utils.clip_grad.")
 
 
 def test_what_reads_of_the_host_anyway_is_left_out(tmp_path: Path) -> None:
@@ -237,7 +230,7 @@ def test_what_reads_of_the_host_anyway_is_left_out(tmp_path: Path) -> None:
                 optimizer.step()
         """,
     )
-    assert watched(user)["reads"] == []
+    assert watched(user).reads == []
 
 
 def test_an_index_into_a_file_of_samples_lies_on_the_host(tmp_path: Path) -> None:
@@ -252,7 +245,7 @@ def test_an_index_into_a_file_of_samples_lies_on_the_host(tmp_path: Path) -> Non
         assert samples[start : start + 2].tolist() == [3, 4]
     """
     user = UserFile(tmp_path, text.replace("FILE", str(tmp_path / "samples.bin")))
-    assert watched(user)["reads"] == []
+    assert watched(user).reads == []
 
 
 def test_an_optimizer_that_decides_by_gradients_reads(tmp_path: Path) -> None:
@@ -274,10 +267,10 @@ def test_an_optimizer_that_decides_by_gradients_reads(tmp_path: Path) -> None:
             optimizer.step(closure)  # decides
         """,
     )
-    found = watched(user)["reads"]
+    found = watched(user).reads
     assert found
-    assert {tuple(each["place"]) for each in found} == {user.place("# decides")}
-    assert {each["via"] for each in found} == {"torch.optim.lbfgs.step"}
+    assert {each.place for each in found} == {user.place("# decides")}
+    assert {each.via for each in found} == {"torch.optim.lbfgs.step"}
 
 
 def test_what_has_come_to_the_host_is_read_for_nothing(tmp_path: Path) -> None:
@@ -305,53 +298,30 @@ def test_what_other_instruments_read_does_not_count(tmp_path: Path) -> None:
     user = UserFile(tmp_path, SETUP.format("look(loss)"))
     beside = os.path.join(os.path.dirname(reads.__file__), "another.py")
     exec(compile("def look(x): return x.item()", beside, "exec"), vars(user.module))
-    assert watched(user)["reads"] == []
+    assert watched(user).reads == []
 
 
 def test_another_threads_reads_count(tmp_path: Path) -> None:
     user = UserFile(tmp_path, SETUP.format("loss.item()"))
-    instrument = reads.install(user.settings)
-    instrument.begin()
+    instrument = reads.watch(user.settings)
+    instrument.open()
     thread = threading.Thread(target=user.module.step)
     thread.start()
     thread.join()
-    assert [each["kind"] for each in instrument.end()["reads"]] == ["item"]  # type: ignore[attr-defined]
+    assert [each.kind for each in instrument.close().reads] == ["item"]
 
 
 def test_there_is_an_end_to_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reads, "MOST", 2)
     lines = "; ".join(["loss.item()", "float(loss)", "int(loss)", "loss.cpu()"])
     user = UserFile(tmp_path, SETUP.format(lines))
-    found = watched(user)
-    assert (len(found["reads"]), found["left_out"]) == (2, 4)
-
-
-def _attributes() -> list[object]:
-    names = {*reads.METHODS, "to", "cuda", "copy_"}
-    own = [(name, vars(torch.Tensor).get(name), getattr(torch.Tensor, name)) for name in names]
-    functions = [getattr(torch, name) for name in reads.FUNCTIONS]
-    return [sorted(own, key=lambda each: each[0]), functions, *map(private.find, reads.UNIQUE)]
-
-
-def test_everything_is_undone(tmp_path: Path) -> None:
-    before = _attributes()
-    user = UserFile(tmp_path, SETUP.format("loss.item()"))
-    instrument = reads.install(user.settings)
-    assert _attributes() == before
-    instrument.begin()
-    assert _attributes() != before
-    plain = torch.Tensor.item.__wrapped__  # type: ignore[attr-defined]
-    instrument.begin()  # a process that trains, forked from one that does
-    assert torch.Tensor.item.__wrapped__ is plain  # type: ignore[attr-defined]
-    user.module.step()
-    instrument.end()
-    assert _attributes() == before
+    assert len(watched(user).reads) == 2
 
 
 def test_a_fork_does_not_count(tmp_path: Path) -> None:
     user = UserFile(tmp_path, SETUP.format("loss.item()"))
-    instrument = reads.install(user.settings)
-    instrument.begin()
+    (instrument,) = install_all(replace(user.settings, instruments=("reads",))).values()
+    instrument.open()
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
@@ -362,7 +332,7 @@ def test_a_fork_does_not_count(tmp_path: Path) -> None:
     assert os.read(receive, 10) == b"0"
     os.close(receive)
     os.close(send)
-    instrument.end()
+    instrument.close()
 
 
 def test_a_failing_read_fails_as_it_would(tmp_path: Path) -> None:
@@ -385,12 +355,12 @@ def test_torchscript_compiles_what_is_watched(tmp_path: Path) -> None:
             return torch.where(x > 0, x, -x), torch.nonzero(x), torch.unique(x), bool(x.sum() > 0)
         """,
     )
-    instrument = reads.install(user.settings)
-    instrument.begin()
+    instrument = reads.watch(user.settings)
+    instrument.open()
     try:
         torch.jit.script(user.module.function)(torch.ones(2))
     finally:
-        instrument.end()
+        instrument.close()
 
 
 @deprecates
@@ -414,25 +384,25 @@ def test_compiled_code_stays_as_it_is(tmp_path: Path) -> None:
     assert frames
     found = watched(user)
     assert private.compiled_frames() == frames
-    assert found["functions"] is False
     assert rows(user, found) == {(7, "item"): 2}
 
 
 GPU = """
 import json, sys
+from dataclasses import asdict
 sys.path[:0] = {paths}
 import simulated_gpu
 import torch
-from torchlint.runtime.probe.instruments import reads
+from torchlint.runtime.probe.instruments import install_all, reads
 from torchlint.runtime.probe.settings import Settings
 
 exec(compile(open("train.py").read(), {file!r}, "exec"))
-instrument = reads.install(Settings(main="train.py", project={folder!r}))
-instrument.begin()
+instrument = reads.watch(Settings(main="train.py", project={folder!r}))
+instrument.open()
 for _ in range(3):
     step()
-    instrument.step()
-print(json.dumps(instrument.end()))
+    instrument.passed()
+print(json.dumps(asdict(instrument.close())))
 """
 
 
@@ -466,18 +436,17 @@ def test_on_a_gpu_only_its_tensors_count_with_what_the_host_waits(tmp_path: Path
         [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["device"] == "cuda"
-    seen = {(each["place"][1], each["kind"]): each for each in found["reads"]}
+    found = converted(json.loads(done.stdout), ReadsSeen, "reads")
+    seen = {(each.place[1], each.kind): each for each in found.reads}
     assert sorted(seen) == [(9, "item"), (10, "item"), (12, "cpu"), (14, "to")]
-    assert all(each["calls"] == each["steps"] == 3 for each in seen.values())
+    assert all(each.calls == each.steps == 3 for each in seen.values())
     # Four products of 0.5 ms are waited for at the first read.
-    assert 0.0055 < seen[9, "item"]["seconds"] < 0.007
-    assert seen[10, "item"]["seconds"] < 0.001
-    copies = {(each["place"][1], each["kind"]): each for each in found["copies"]}
+    assert 0.0055 < seen[9, "item"].seconds < 0.007
+    assert seen[10, "item"].seconds < 0.001
+    copies = {(each.place[1], each.kind): each for each in found.copies}
     assert sorted(copies) == [
         (5, "pageable"),
         (6, "pageable, non-blocking"),
         (16, "pageable"),
     ]
-    assert all(each["bytes"] == 3 * 64 * 64 * 4 for each in copies.values())
+    assert all(each.size == 3 * 64 * 64 * 4 for each in copies.values())

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import recompiles
+from torchlint.runtime.probe.messages import CompiledFunction, RecompilesSeen
 
 ROOT = Path(__file__).resolve().parents[4]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -33,34 +32,27 @@ def step(every=1):
 """
 
 
-def watched(user: UserFile, steps: int, **how: int) -> dict[str, Any]:
-    instrument = recompiles.install(user.settings)
-    instrument.begin()
-    for _ in range(steps):
-        user.module.step(**how)
-        instrument.step()
-    found: dict[str, Any] = json.loads(json.dumps(instrument.end()))
-    return found
+def watched(user: UserFile, steps: int, **how: int) -> RecompilesSeen:
+    return user.watched(recompiles, lambda: user.module.step(**how), steps)
 
 
 def test_a_new_graph_at_each_step(tmp_path: Path) -> None:
     user = UserFile(tmp_path, TRAIN)
     user.module.step()
     found = watched(user, 4)
-    assert (found["frames"], found["in_steps"], found["last"]) == (4, 4, 3)
-    assert found["seconds"] > 0
-    (function,) = found["functions"]
-    assert function == {"place": list(user.place("# compiled")), "name": "scale", "frames": 4}
-    assert found["guards"][0] == ["n == 1", 1]
-    assert found["given_up"] == []
+    assert (found.frames, found.in_steps, found.last) == (4, 4, 3)
+    assert found.seconds > 0
+    assert found.functions == [CompiledFunction(user.place("# compiled"), "scale", 4)]
+    assert found.guards[0] == ("n == 1", 1)
+    assert found.given_up == []
 
 
 def test_compiled_code_that_serves(tmp_path: Path) -> None:
     user = UserFile(tmp_path, TRAIN)
     user.module.step(every=100)
     found = watched(user, 4, every=100)
-    assert (found["frames"], found["in_steps"], found["last"]) == (0, 0, None)
-    assert (found["seconds"], found["functions"], found["guards"]) == (0, [], [])
+    assert (found.frames, found.in_steps, found.last) == (0, 0, None)
+    assert (found.seconds, found.functions, found.guards) == (0, [], [])
 
 
 def test_a_function_that_dynamo_gave_up(tmp_path: Path) -> None:
@@ -68,8 +60,8 @@ def test_a_function_that_dynamo_gave_up(tmp_path: Path) -> None:
     for _ in range(12):
         user.module.step()
     found = watched(user, 3)
-    assert found["frames"] == 0
-    assert found["given_up"] == [list(user.place("return x * n"))]
+    assert found.frames == 0
+    assert found.given_up == [user.place("return x * n")]
 
 
 def test_graph_breaks_are_told_by_reason(tmp_path: Path) -> None:
@@ -88,7 +80,7 @@ def test_graph_breaks_are_told_by_reason(tmp_path: Path) -> None:
             function(torch.ones(3))
         """,
     )
-    ((reason, count),) = watched(user, 2)["breaks"]
+    ((reason, count),) = watched(user, 2).breaks
     assert "builtin" in reason
     assert "\n" not in reason
     assert count == 1
@@ -98,14 +90,14 @@ def test_dynamos_reset_is_no_step_back(tmp_path: Path) -> None:
     user = UserFile(tmp_path, TRAIN)
     for _ in range(3):
         user.module.step()
-    instrument = recompiles.install(user.settings)
-    instrument.begin()
-    torch._dynamo.utils.counters.clear()
-    user.module.step()
-    instrument.step()
-    found: Any = instrument.end()
-    assert (found["frames"], found["in_steps"]) == (1, 1)
-    assert [each["frames"] for each in found["functions"]] == [1]
+
+    def step() -> None:
+        torch._dynamo.utils.counters.clear()
+        user.module.step()
+
+    found = user.watched(recompiles, step, 1)
+    assert (found.frames, found.in_steps) == (1, 1)
+    assert [each.frames for each in found.functions] == [1]
 
 
 def test_a_librarys_function_has_no_line_of_the_users(tmp_path: Path) -> None:
@@ -114,34 +106,33 @@ def test_a_librarys_function_has_no_line_of_the_users(tmp_path: Path) -> None:
     library = compile("def shift(x): return x + 1", str(tmp_path / "library.py"), "exec")
     exec(library, vars(user.module))
     shift = torch.compile(user.module.shift, backend="eager")
-    instrument = recompiles.install(user.settings)
-    instrument.begin()
-    user.module.step()
-    shift(torch.ones(3))
-    instrument.step()
-    found: Any = instrument.end()
-    places = {each["name"]: each["place"] for each in found["functions"]}
-    assert places == {"scale": list(user.place("# compiled")), "shift": None}
+
+    def step() -> None:
+        user.module.step()
+        shift(torch.ones(3))
+
+    found = user.watched(recompiles, step, 1)
+    places = {each.name: each.place for each in found.functions}
+    assert places == {"scale": user.place("# compiled"), "shift": None}
 
 
 def test_dynamo_is_not_imported(tmp_path: Path) -> None:
     text = f"""
-import json, sys
+import sys
 sys.path.insert(0, {str(ROOT)!r})
 from torchlint.runtime.probe.instruments import recompiles, shapes
 from torchlint.runtime.probe.settings import Settings
 for module in (recompiles, shapes):
-    instrument = module.install(Settings(main="train.py", project={str(tmp_path)!r}))
+    instrument = module.watch(Settings(main="train.py", project={str(tmp_path)!r}))
     before = "torch._dynamo" in sys.modules
-    instrument.begin()
-    instrument.step()
-    found = instrument.end()
+    instrument.open()
+    instrument.passed()
+    found = instrument.close()
     assert ("torch._dynamo" in sys.modules) == before, module
-    print(json.dumps(found))
+    print(found)
 """
     done = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[0])
-    assert (found["frames"], found["seconds"], found["breaks"]) == (0, None, [])
+    assert done.stdout.startswith(f"{RecompilesSeen()}\n")

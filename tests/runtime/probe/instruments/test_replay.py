@@ -71,14 +71,15 @@ def user(tmp_path: Path) -> UserFile:
 
 @pytest.fixture
 def watch(user: UserFile) -> replay.Replay:
-    watch = replay.install(user.settings)
-    watch.begin()
+    watch = replay.watch(user.settings)
+    watch.open()
     return watch
 
 
-def counts(watch: replay.Replay) -> tuple[object, object]:
-    found = watch.end()
-    return found["real"], found["replayed"]
+def counts(watch: replay.Replay) -> dict[str, int]:
+    """Of batches, those that there were none of left out."""
+    watch.close()
+    return {name: count for name, count in watch.count.items() if count}
 
 
 def firsts(epochs: list[list[Any]]) -> list[list[float]]:
@@ -91,7 +92,7 @@ def test_an_epoch_is_one_batch_as_often_as_it_has_batches(
     epochs = user.module.train(DataLoader(user.module.Numbers(), batch_size=4))
     assert firsts(epochs) == [[0, 0, 0]]
     assert user.module.Numbers.loaded == 4
-    assert counts(watch) == (1, 2)
+    assert counts(watch) == {"real": 1, "replayed": 2}
 
 
 def test_later_epochs_begin_with_the_batch_that_is_known(
@@ -102,17 +103,17 @@ def test_later_epochs_begin_with_the_batch_that_is_known(
     epochs = user.module.train(loader, 2)
     assert firsts(epochs) == [[0, 0, 0], [0, 0, 0]]
     assert firsts(user.module.train(other)) == [[0, 0]]
-    assert counts(watch) == (2, 6)
+    assert counts(watch) == {"real": 2, "replayed": 6}
 
 
 def test_an_epoch_that_had_begun_ends_when_it_would(user: UserFile) -> None:
     iterator = iter(DataLoader(user.module.Numbers(), batch_size=2))
     next(iterator)
     next(iterator)
-    watch = replay.install(user.settings)
-    watch.begin()
+    watch = replay.watch(user.settings)
+    watch.open()
     assert firsts(user.module.train(iterator)) == [[4, 4, 4]]
-    assert counts(watch) == (1, 2)
+    assert counts(watch) == {"real": 1, "replayed": 2}
 
 
 @pytest.mark.parametrize("persistent", [False, True])
@@ -121,7 +122,7 @@ def test_workers_are_asked_no_more(user: UserFile, watch: replay.Replay, persist
         user.module.Numbers(), batch_size=2, num_workers=1, persistent_workers=persistent
     )
     assert firsts(user.module.train(loader, 3)) == [[0] * 5] * 3
-    assert counts(watch) == (1, 14)
+    assert counts(watch) == {"real": 1, "replayed": 14}
 
 
 def test_a_sampler_without_a_length_still_ends(user: UserFile, watch: replay.Replay) -> None:
@@ -131,7 +132,7 @@ def test_a_sampler_without_a_length_still_ends(user: UserFile, watch: replay.Rep
 
     loader = DataLoader(user.module.Numbers(), batch_sampler=Some())
     assert firsts(user.module.train(loader)) == [[0, 0, 0]]
-    assert counts(watch) == (1, 2)
+    assert counts(watch) == {"real": 1, "replayed": 2}
 
 
 def test_whole_batches_of_indices_are_replayed(user: UserFile, watch: replay.Replay) -> None:
@@ -142,7 +143,7 @@ def test_whole_batches_of_indices_are_replayed(user: UserFile, watch: replay.Rep
     sampler = BatchSampler(SequentialSampler(range(10)), 4, drop_last=False)
     loader = DataLoader(Rows(), sampler=sampler, batch_size=None)
     assert firsts(user.module.train(loader)) == [[0, 0, 0]]
-    assert counts(watch) == (1, 2)
+    assert counts(watch) == {"real": 1, "replayed": 2}
 
 
 @pytest.mark.parametrize(("drop_last", "length"), [(False, 3), (True, 2)])
@@ -151,14 +152,13 @@ def test_a_stream_with_a_length_ends_there(
 ) -> None:
     loader = DataLoader(user.module.Measured(), batch_size=4, drop_last=drop_last)
     assert [len(epoch) for epoch in user.module.train(loader)] == [length]
-    assert counts(watch) == (1, length - 1)
+    assert counts(watch) == {"real": 1, "replayed": length - 1}
 
 
 def test_a_stream_without_a_length_is_left_alone(user: UserFile, watch: replay.Replay) -> None:
     (epoch,) = user.module.train(DataLoader(user.module.Stream(), batch_size=4))
     assert torch.cat(epoch).tolist() == list(range(10))
-    found = watch.end()
-    assert (found["real"], found["replayed"], found["endless"]) == (3, 0, 2)
+    assert counts(watch) == {"real": 3, "endless": 2}
 
 
 def test_a_batch_that_the_script_writes_into_is_not_handed_out_again(
@@ -166,8 +166,7 @@ def test_a_batch_that_the_script_writes_into_is_not_handed_out_again(
 ) -> None:
     sums = user.module.train_in_place(DataLoader(user.module.Numbers(), batch_size=5))
     assert sums == [10, 35]
-    found = watch.end()
-    assert (found["real"], found["changed"]) == (2, 1)
+    assert counts(watch) == {"real": 2, "changed": 1}
 
 
 def test_a_container_that_the_script_takes_apart_is_whole_again(
@@ -175,14 +174,14 @@ def test_a_container_that_the_script_takes_apart_is_whole_again(
 ) -> None:
     taken = user.module.take_apart(DataLoader(user.module.Numbers(), batch_size=5))
     assert [(indices.tolist(), left) for indices, left in taken] == [([0, 1, 2, 3, 4], 1)] * 2
-    assert counts(watch) == (1, 1)
+    assert counts(watch) == {"real": 1, "replayed": 1}
 
 
 def test_a_batch_comes_without_the_gradient_of_the_last_step(
     user: UserFile, watch: replay.Replay
 ) -> None:
     assert user.module.differentiate(DataLoader(user.module.Numbers(), batch_size=5)) == [True] * 2
-    assert counts(watch) == (1, 1)
+    assert counts(watch) == {"real": 1, "replayed": 1}
 
 
 @pytest.mark.parametrize(
@@ -194,24 +193,22 @@ def test_what_may_not_be_the_same_the_next_time_is_loaded(
 ) -> None:
     loader = DataLoader(range(10), batch_size=5, collate_fn=collate)  # type: ignore[arg-type]
     user.module.train(loader)
-    found = watch.end()
-    assert (found["real"], found["replayed"], found["unknown"]) == (2, 0, 2)
+    assert counts(watch) == {"real": 2, "unknown": 2}
 
 
 def test_loading_is_told_from_replaying(user: UserFile, watch: replay.Replay) -> None:
     loader = DataLoader(user.module.Numbers(), batch_size=1)
     user.module.train(loader)
-    watch.step()
+    watch.passed()
     beside_s = watch.beside_s
-    found: Any = watch.end()
-    assert found["steps"] == 1
-    assert 0 < beside_s == found["real_s"] < 1
+    watch.close()
+    assert 0 < beside_s == watch.beside_s < 1
 
 
 def test_shuffling_goes_on(user: UserFile, watch: replay.Replay) -> None:
     """The sampler still draws, so that random numbers after an epoch are the same."""
     after = []
-    for end in (lambda: None, watch.end):
+    for end in (lambda: None, watch.close):
         torch.manual_seed(0)
         data = user.module.Numbers()
         user.module.train(DataLoader(data, 2, sampler=RandomSampler(data, replacement=True)))
@@ -223,37 +220,29 @@ def test_shuffling_goes_on(user: UserFile, watch: replay.Replay) -> None:
 def test_steps_that_are_batches_go_on(user: UserFile) -> None:
     heard: list[int] = []
     undo = events.at_anchor(Anchor("loader"), lambda: heard.append(0))
-    watch = replay.install(user.settings)
-    watch.begin()
+    watch = replay.watch(user.settings)
+    watch.open()
     user.module.train(DataLoader(user.module.Numbers(), batch_size=2))
-    watch.end()
+    watch.close()
     undo()
     assert len(heard) == 5
 
 
 def test_a_window_that_ends_with_a_batch_keeps_none(user: UserFile) -> None:
-    watch = replay.install(user.settings)
-    undo = events.at_anchor(Anchor("loader"), watch.end)
+    watch = replay.watch(user.settings)
+    undo = events.at_anchor(Anchor("loader"), watch.close)
     iterator = iter(DataLoader(user.module.Numbers(), batch_size=2))
-    watch.begin()
+    watch.open()
     batch = weakref.ref(next(iterator)["x"])
     undo()
     gc.collect()
     assert batch() is None
 
 
-def test_everything_is_undone(user: UserFile) -> None:
-    owners = [DataLoader, private.loader_iterator()]
-    before = [dict(vars(owner)) for owner in owners]
+def test_an_iterator_goes_on_where_it_was(user: UserFile) -> None:
     iterator = iter(DataLoader(user.module.Numbers(), batch_size=2))
     own = set(vars(iterator))
-    watch = replay.install(user.settings)
-    watch.begin()
-    next(iterator)
-    next(iterator)
-    assert [dict(vars(owner)) for owner in owners] != before
-    watch.end()
-    assert [dict(vars(owner)) for owner in owners] == before
+    user.watched(replay, lambda: next(iterator), 2)
     assert set(vars(iterator)) == own
     assert firsts([list(iterator)]) == [[4, 6, 8]]
 
@@ -263,9 +252,9 @@ def test_a_window_that_is_over_replays_nothing_even_if_another_one_built_on_it(
 ) -> None:
     for owner, name in ((DataLoader, "__iter__"), (private.loader_iterator(), "__next__")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
-    watch, later = replay.install(user.settings), replay.install(user.settings)
-    watch.begin()
-    later.begin()
-    watch.end()
-    later.end()
+    watch, later = replay.watch(user.settings), replay.watch(user.settings)
+    watch.open()
+    later.open()
+    watch.close()
+    later.close()
     assert firsts(user.module.train(DataLoader(user.module.Numbers(), batch_size=4))) == [[0, 4, 8]]

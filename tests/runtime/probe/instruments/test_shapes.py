@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +14,8 @@ from torchlint.runtime.probe.instruments import shapes
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from torchlint.runtime.probe.messages import ShapedModule
 
 deprecates = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -48,67 +49,48 @@ def user(tmp_path: Path) -> UserFile:
     return UserFile(tmp_path, TRAIN)
 
 
-def watched(user: UserFile, sizes: list[int], step: str = "step") -> dict[str, Any]:
-    """What the instrument saw in a step of each size."""
-    instrument = shapes.install(user.settings)
-    instrument.begin()
-    try:
-        for size in sizes:
-            getattr(user.module, step)(size)
-            instrument.step()
-    finally:
-        found: dict[str, Any] = json.loads(json.dumps(instrument.end()))
-    return found
+def watched(user: UserFile, sizes: list[int], step: str = "step") -> list[ShapedModule]:
+    """The modules that the instrument saw in a step of each size."""
+    left = iter(sizes)
+    found = user.watched(shapes, lambda: getattr(user.module, step)(next(left)), len(sizes))
+    return found.modules
 
 
 def test_each_layer_is_told_with_its_name_line_and_shapes(user: UserFile) -> None:
-    found = watched(user, [8, 8, 9])
-    first, rest = found["modules"]
-    assert first == {
-        "name": "first",
-        "class": "Conv2d",
-        "compiled": False,
-        "place": list(user.place("# first")),
-        "calls": 3,
-        "shapes": [["2x1x8x8", 2], ["2x1x9x9", 1]],
-        "others": 0,
-        "fresh": 2,
-    }
+    first, rest = watched(user, [8, 8, 9])
+    assert (first.name, first.kind, first.compiled) == ("first", "Conv2d", False)
+    assert first.place == user.place("# first")
+    assert (first.calls, first.fresh, first.others) == (3, 2, 0)
+    assert first.shapes == {"2x1x8x8": 2, "2x1x9x9": 1}
     # A class of the user's with its own `forward`, within a container.
-    assert (rest["name"], rest["class"], rest["calls"]) == ("rest.1", "Scaled", 3)
-    assert tuple(rest["place"]) == user.place("# rest")
-    assert (found["benchmark"], found["more"]) == (False, 0)
+    assert (rest.name, rest.kind, rest.calls) == ("rest.1", "Scaled", 3)
+    assert rest.place == user.place("# rest")
 
 
 def test_a_new_shape_at_each_step_is_bounded(user: UserFile) -> None:
-    first, _ = watched(user, list(range(8, 28)))["modules"]
-    assert (first["calls"], len(first["shapes"]), first["others"], first["fresh"]) == (
-        20,
-        16,
-        4,
-        20,
-    )
+    first, _ = watched(user, list(range(8, 28)))
+    assert (first.calls, len(first.shapes), first.others, first.fresh) == (20, 16, 4, 20)
 
 
 def test_several_shapes_within_a_step_are_fresh_once(tmp_path: Path) -> None:
     user = UserFile(
         tmp_path, TRAIN + "\ndef pyramid(size):\n    [step(size + more) for more in range(5)]\n"
     )
-    first, _ = watched(user, [8, 8, 8], step="pyramid")["modules"]
-    assert (len(first["shapes"]), first["fresh"]) == (5, 1)
+    first, _ = watched(user, [8, 8, 8], step="pyramid")
+    assert (len(first.shapes), first.fresh) == (5, 1)
 
 
 def test_evaluation_does_not_count(user: UserFile) -> None:
     user.module.net.eval()
-    assert watched(user, [8, 9])["modules"] == []
+    assert watched(user, [8, 9]) == []
 
 
 def test_what_a_backward_pass_computes_again_does_not_count(tmp_path: Path) -> None:
     again = "checkpoint(self.first, x, use_reentrant=False)"
     text = TRAIN.replace("self.first(x)  #", again + "  #")
     user = UserFile(tmp_path, "from torch.utils.checkpoint import checkpoint\n" + text)
-    first, _ = watched(user, [8, 9])["modules"]
-    assert (first["name"], first["calls"]) == ("first", 2)
+    first, _ = watched(user, [8, 9])
+    assert (first.name, first.calls) == ("first", 2)
 
 
 def test_a_layer_that_is_gone_is_not_told(tmp_path: Path) -> None:
@@ -116,7 +98,7 @@ def test_a_layer_that_is_gone_is_not_told(tmp_path: Path) -> None:
         tmp_path,
         TRAIN + "\ndef once(size):\n    nn.Conv2d(1, 1, 3)(torch.ones(1, 1, size, size))\n",
     )
-    assert watched(user, [8, 9], step="once")["modules"] == []
+    assert watched(user, [8, 9], step="once") == []
 
 
 def test_the_layers_with_most_shapes_come_first(
@@ -124,29 +106,20 @@ def test_the_layers_with_most_shapes_come_first(
 ) -> None:
     monkeypatch.setattr(shapes, "_TOLD", 1)
     user.module.other = nn.Conv2d(1, 1, 1)
-    instrument = shapes.install(user.settings)
-    instrument.begin()
+    instrument = shapes.watch(user.settings)
+    instrument.open()
     user.module.other(torch.ones(1, 1, 2, 2))
     for size in (8, 9):
         user.module.step(size)
-    found: Any = instrument.end()
-    assert [each["name"] for each in found["modules"]] == ["first"]
-    assert found["more"] == 2
-
-
-def test_everything_is_undone(user: UserFile) -> None:
-    watched(user, [8])
-    assert "__call__" not in vars(nn.Conv2d)
-    assert not torch.nn.modules.module._global_forward_pre_hooks
-    assert user.module.net.first.__call__.__func__ is nn.Module.__call__
+    assert [each.name for each in instrument.close().modules] == ["first"]
 
 
 def test_symbolic_tracing_sees_what_it_would(user: UserFile) -> None:
     before = str(fx.symbolic_trace(user.module.net).graph)
-    instrument = shapes.install(user.settings)
-    instrument.begin()
+    instrument = shapes.watch(user.settings)
+    instrument.open()
     assert str(fx.symbolic_trace(user.module.net).graph) == before
-    instrument.end()
+    instrument.close()
 
 
 @deprecates
@@ -156,12 +129,11 @@ def test_compiled_modules_are_seen_and_stay_as_they_are(tmp_path: Path) -> None:
     for size in (8, 9, 10):
         user.module.step(size)
     frames = private.compiled_frames()
-    found = watched(user, [8, 9, 10])
+    (net,) = watched(user, [8, 9, 10])
     assert private.compiled_frames() == frames
-    (net,) = found["modules"]
-    assert (net["class"], net["compiled"], net["fresh"]) == ("Net", True, 3)
-    assert tuple(net["place"]) == user.place("net(torch.ones")
-    assert [text for text, _ in net["shapes"]] == ["2x1x8x8", "2x1x9x9", "2x1x10x10"]
+    assert (net.kind, net.compiled, net.fresh) == ("Net", True, 3)
+    assert net.place == user.place("net(torch.ones")
+    assert list(net.shapes) == ["2x1x8x8", "2x1x9x9", "2x1x10x10"]
 
 
 @deprecates
@@ -175,9 +147,9 @@ def test_what_is_compiled_in_the_window_is_the_same_graph(tmp_path: Path) -> Non
     user = UserFile(tmp_path, TRAIN)
     torch.compile(user.module.net, backend=backend)(torch.ones(1, 1, 8, 8))
     torch._dynamo.reset()
-    instrument = shapes.install(user.settings)
-    instrument.begin()
+    instrument = shapes.watch(user.settings)
+    instrument.open()
     torch.compile(user.module.net, backend=backend)(torch.ones(1, 1, 8, 8))
-    instrument.end()
+    instrument.close()
     before, after = graphs
     assert before == after

@@ -29,13 +29,13 @@ def test_nothing_is_compiled_in_the_window_and_all_is_as_before_after_it(
     compiled = torch.compile(user.module.scaled, backend="eager", dynamic=False)
     one = torch.ones(2)
     compiled(one, 1)
-    watch = instrument.install(user.settings)
+    watch = instrument.watch(user.settings)
     before = private.compiled_frames()
-    watch.begin()
+    watch.open()
     assert torch.equal(compiled(one, 2), one * 2)
-    watch.step()
+    watch.passed()
     assert watch.alters
-    watch.end()
+    watch.close()
     assert private.compiled_frames() == before
     compiled(one, 3)
     assert private.compiled_frames() == before + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -19,6 +19,8 @@ from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from torchlint.runtime.probe.messages import TimelineSeen
 
 TRAIN = """
 import gc
@@ -43,25 +45,25 @@ def user(tmp_path: Path) -> UserFile:
     return UserFile(tmp_path, TRAIN)
 
 
-def watched(user: UserFile, batches: int) -> dict[str, Any]:
+def watched(user: UserFile, batches: int) -> TimelineSeen:
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = DataLoader(torch.ones(batches, 4), batch_size=1)  # type: ignore[arg-type]
-    watch = timeline.install(user.settings)
-    watch.begin()
+    watch = timeline.watch(user.settings)
+    watch.open()
     gc.disable()  # one collection a step is known
     try:
-        user.module.train(loader, model, optimizer, watch.step)
+        user.module.train(loader, model, optimizer, watch.passed)
     finally:
         gc.enable()
-    return watch.end()
+    return watch.close()
 
 
 def test_each_part_of_a_step_has_its_line_and_its_time(user: UserFile) -> None:
     found = watched(user, 3)
-    assert len(found["ends"]) == 3
-    first = [each for each in found["spans"] if each["stop"] <= found["ends"][0]]
-    assert [(each["kind"], each["place"]) for each in first] == [
+    assert len(found.ends) == 3
+    first = [each for each in found.spans if each.stop <= found.ends[0]]
+    assert [(each.kind, each.place) for each in first] == [
         ("data", user.place("# data")),
         ("forward", user.place("# forward")),
         ("backward", user.place("# backward")),
@@ -69,59 +71,57 @@ def test_each_part_of_a_step_has_its_line_and_its_time(user: UserFile) -> None:
         ("collector", None),
         ("optimizer", user.place("# optimizer")),
     ]
-    assert all(one["stop"] <= two["start"] for one, two in pairwise(first))
-    assert first[3]["name"] == "item"
+    assert all(one.stop <= two.start for one, two in pairwise(first))
+    assert first[3].name == "item"
 
 
 def test_it_stops_to_listen_after_the_first_steps(user: UserFile) -> None:
     plain = nn.Module.__call__, torch.Tensor.item, torch.autograd.backward
     found = watched(user, timeline.MOST_STEPS + 5)
-    assert len(found["ends"]) == timeline.MOST_STEPS
-    assert found["spans"][-1]["stop"] <= found["ends"][-1]
+    assert len(found.ends) == timeline.MOST_STEPS
+    assert found.spans[-1].stop <= found.ends[-1]
     assert (nn.Module.__call__, torch.Tensor.item, torch.autograd.backward) == plain
 
 
 def test_the_optimizer_whose_step_ends_the_last_one_is_part_of_it(user: UserFile) -> None:
     optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)])
-    watch = timeline.install(user.settings)
-    undo = events.at_anchor(Anchor("optimizer", 0), watch.step)
-    watch.begin()
+    watch = timeline.watch(user.settings)
+    undo = events.at_anchor(Anchor("optimizer", 0), watch.passed)
+    watch.open()
     try:
         for _ in range(timeline.MOST_STEPS + 1):
             optimizer.step()
     finally:
         undo()
-    kinds = [each["kind"] for each in _spans(watch) if each["kind"] != "collector"]
-    assert kinds == ["optimizer"] * timeline.MOST_STEPS
+    assert kinds(watch) == ["optimizer"] * timeline.MOST_STEPS
 
 
 def test_other_threads_are_not_on_the_line(user: UserFile) -> None:
-    watch = timeline.install(user.settings)
-    watch.begin()
+    watch = timeline.watch(user.settings)
+    watch.open()
     thread = threading.Thread(target=user.module.read, args=(torch.ones(()),))
     thread.start()
     thread.join()
     user.module.read(torch.ones(()))
-    watch.step()
-    assert len([each for each in _spans(watch) if each["kind"] == "read"]) == 1
+    watch.passed()
+    assert kinds(watch) == ["read"]
 
 
 def test_what_an_optimizer_or_a_loader_reads_is_part_of_it(user: UserFile) -> None:
-    watch = timeline.install(user.settings)
-    watch.begin()
+    watch = timeline.watch(user.settings)
+    watch.open()
     watch.enter("optimizer")
     user.module.read(torch.ones(()))
     watch.leave()
-    watch.step()
+    watch.passed()
     watch.enter("loader")
     watch.enter("forward")
     watch.leave()
     watch.leave()
-    watch.step()
-    kinds = [each["kind"] for each in _spans(watch) if each["kind"] != "collector"]
-    assert kinds == ["optimizer", "data"]
+    watch.passed()
+    assert kinds(watch) == ["optimizer", "data"]
 
 
-def _spans(watch: timeline.Timeline) -> list[dict[str, Any]]:
-    found: Any = watch.end()
-    return list(found["spans"])
+def kinds(watch: timeline.TimelineObserver) -> list[str]:
+    """Without collections of garbage, which come when they come."""
+    return [each.kind for each in watch.close().spans if each.kind != "collector"]

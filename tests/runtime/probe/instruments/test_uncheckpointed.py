@@ -43,14 +43,14 @@ def test_nothing_is_computed_again_in_the_window_and_gradients_stay(
         return block.calls, block.inner.weight.grad.clone()
 
     before = step()
-    watch = uncheckpointed.install(Settings(main="train.py", project=str(tmp_path)))
-    watch.begin()
+    watch = uncheckpointed.watch(Settings(main="train.py", project=str(tmp_path)))
+    watch.open()
     try:
         within = step()
-        watch.step()
+        watch.passed()
         alters = watch.alters
     finally:
-        watch.end()
+        watch.close()
     after = step()
     assert (before[0], within[0], after[0]) == (2, 1, 2)
     assert torch.equal(before[1], within[1])
@@ -65,10 +65,10 @@ def test_memory_is_limited_in_the_window_alone(
 
     before = resource.getrlimit(resource.RLIMIT_DATA)
     monkeypatch.setattr(uncheckpointed, "memory_limit", lambda: 1 << 40)
-    watch = uncheckpointed.install(Settings(main="train.py", project=str(tmp_path)))
-    watch.begin()
+    watch = uncheckpointed.watch(Settings(main="train.py", project=str(tmp_path)))
+    watch.open()
     try:
         assert resource.getrlimit(resource.RLIMIT_DATA) == (1 << 39, before[1])
     finally:
-        watch.end()
+        watch.close()
     assert resource.getrlimit(resource.RLIMIT_DATA) == before

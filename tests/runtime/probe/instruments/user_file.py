@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from torchlint.runtime.probe.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from types import ModuleType
 
 
 class UserFile:
@@ -31,6 +33,19 @@ class UserFile:
     @property
     def settings(self) -> Settings:
         return Settings(main="train.py", project=str(self.folder))
+
+    def watched(self, instrument: ModuleType, call: str | Callable[[], object], steps: int) -> Any:
+        """What an instrument sees in so many calls of a function of the file, or of the test's."""
+        step = getattr(self.module, call) if isinstance(call, str) else call
+        watch = instrument.watch(self.settings)
+        watch.open()
+        try:
+            for _ in range(steps):
+                step()
+                watch.passed()
+        finally:
+            seen = watch.close()
+        return seen
 
     def place(self, words: str) -> tuple[str, int]:
         """Of the only line that holds these words."""

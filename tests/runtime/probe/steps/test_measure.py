@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.runtime.probe.conftest import Message, RunProbe, Write
+    from torchlint.runtime.probe.messages import Timed
 
 
 class FakeLink:
@@ -24,12 +25,15 @@ class FakeLink:
     def __init__(self, turns: Sequence[tuple[int, int]], role: str = "main") -> None:
         self.turns = list(turns)
         self.role = role
-        self.asked: list[tuple[int, dict[str, Any]]] = []
+        self.asked: list[tuple[int, str]] = []
+        self.blocks: list[Timed] = []
         self.meter: Meter | None = None
 
-    def ask(self, message: dict[str, Any]) -> dict[str, object]:
+    def ask(self, word: str, block: Timed | None = None) -> dict[str, object]:
         assert self.meter is not None
-        self.asked.append((self.meter.steps, message))
+        self.asked.append((self.meter.steps, word))
+        if block is not None:
+            self.blocks.append(block)
         settle, steps = self.turns.pop(0) if self.turns else (10**9, 1)
         return {"type": "turn", "settle": settle, "steps": steps}
 
@@ -52,7 +56,7 @@ def step(made: Meter, times: int) -> None:
 def test_the_first_step_asks_for_a_turn() -> None:
     link = FakeLink([])
     step(meter(link), 5)
-    assert link.asked == [(1, {"type": "ready"})]
+    assert link.asked == [(1, "ready")]
 
 
 @pytest.mark.parametrize(
@@ -69,18 +73,16 @@ def test_a_block_ends_when_its_steps_are_through(
 ) -> None:
     link = FakeLink(turns)
     step(meter(link), 20)
-    assert [at for at, _ in link.asked] == ends
-    blocks = [message for _, message in link.asked[1:]]
-    assert [block["steps"] for block in blocks] == [steps for _, steps in turns]
-    assert all(block["type"] == "block" for block in blocks)
+    assert link.asked == [(ends[0], "ready"), *((at, "block") for at in ends[1:])]
+    assert [block.steps for block in link.blocks] == [steps for _, steps in turns]
 
 
 def test_a_block_of_no_steps_has_no_time() -> None:
     link = FakeLink([(1, 2), (3, 0)])
     step(meter(link), 9)
-    timed, warmed = (message for _, message in link.asked[1:])
-    assert timed["wall"] > 0.0
-    assert (warmed["wall"], warmed["cpu"], warmed["gpu"]) == (0.0, 0.0, None)
+    timed, warmed = link.blocks
+    assert timed.wall > 0.0
+    assert (warmed.wall, warmed.cpu, warmed.gpu) == (0.0, 0.0, None)
 
 
 def test_a_block_says_if_something_was_compiled_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +91,7 @@ def test_a_block_says_if_something_was_compiled_in_it(monkeypatch: pytest.Monkey
     frames = [0] * 4 + [1] * 2 + [2] * 10  # by step: one in the first block, one in settling
     monkeypatch.setattr(measure.private, "compiled_frames", lambda: frames[made.steps - 1])
     step(made, 14)
-    assert [message.get("compiled") for _, message in link.asked] == [None, True, False, False]
+    assert [block.compiled for block in link.blocks] == [True, False, False]
 
 
 def test_settling_steps_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +102,7 @@ def test_settling_steps_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(6):
         now = float(made.steps + 1)
         made.boundary()
-    assert [message.get("wall") for _, message in link.asked] == [None, 2.0]
+    assert [block.wall for block in link.blocks] == [2.0]
 
 
 class Alters:
@@ -108,7 +110,7 @@ class Alters:
 
     def __init__(self, *, alters: bool = True) -> None:
         self.alters = alters
-        self.begun_at: int | None = None
+        self.begun_at: list[int] = []
         self.meter: Meter | None = None
 
     @property
@@ -116,9 +118,9 @@ class Alters:
         assert self.meter is not None
         return 0.5 * self.meter.steps
 
-    def begin(self) -> None:
+    def open(self) -> None:
         assert self.meter is not None
-        self.begun_at = self.meter.steps
+        self.begun_at.append(self.meter.steps)
 
 
 @pytest.mark.parametrize("alters", [True, False])
@@ -134,16 +136,16 @@ def test_what_changes_a_step_begins_after_the_warm_up_and_its_work_is_not_timed(
     for _ in range(12):
         now = 2.0 * (made.steps + 1)
         made.boundary()
-    assert watch.begun_at == 5  # the first step asks, and four warm up
-    first, second = [message for _, message in link.asked[2:]]
-    assert (first["wall"], second["wall"]) == (4.5, 1.5)
-    assert first["altered"] == second["altered"] == alters
+    assert watch.begun_at == [5]  # the first step asks, and four warm up
+    first, second = link.blocks[1:]
+    assert (first.wall, second.wall) == (4.5, 1.5)
+    assert first.altered == second.altered == alters
 
 
 def test_nothing_changes_a_step_unless_it_is_asked_for() -> None:
     link = FakeLink([(1, 2)])
     step(meter(link), 9)
-    assert "altered" not in link.asked[1][1]
+    assert not link.blocks[0].altered
 
 
 def test_on_a_gpu_one_step_more_is_taken_before_the_block_is_handed_over() -> None:
@@ -153,7 +155,7 @@ def test_on_a_gpu_one_step_more_is_taken_before_the_block_is_handed_over() -> No
         cuda.stream_ms += 10.0
         made.boundary()
     assert [at for at, _ in link.asked] == [1, 7, 10]
-    assert [message["gpu"] for _, message in link.asked[1:]] == [0.03, 0.01]
+    assert [block.gpu for block in link.blocks] == [0.03, 0.01]
     # Once for the first turn, then once a block.
     assert cuda.calls.count("synchronize") == 3
     assert cuda.calls.count("record") == 4
@@ -192,10 +194,10 @@ def test_a_second_thread_that_trains_waits_for_the_turn_too() -> None:
     asked, go_on = threading.Event(), threading.Event()
     ask = link.ask
 
-    def slow(message: dict[str, Any]) -> dict[str, object]:
+    def slow(word: str, block: Timed | None = None) -> dict[str, object]:
         asked.set()
         assert go_on.wait(200)
-        return ask(message)
+        return ask(word, block)
 
     link.ask = slow  # type: ignore[method-assign]
     threads = [threading.Thread(target=made.boundary, daemon=True) for _ in range(2)]
@@ -207,18 +209,23 @@ def test_a_second_thread_that_trains_waits_for_the_turn_too() -> None:
     go_on.set()
     for thread in threads:
         thread.join(200)
-    assert [message["type"] for _, message in link.asked] == ["ready"]
+    assert [word for _, word in link.asked] == ["ready"]
 
 
-def test_a_copy_of_the_process_counts_for_itself() -> None:
-    link = FakeLink([(1, 1)])
-    made = meter(link)
+def test_a_copy_of_the_process_counts_and_changes_its_steps_for_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watch = Alters()
+    monkeypatch.setattr(measure, "install_all", lambda _: {"watch": watch})
+    link = FakeLink([(1, 9), (2, 9)])
+    made = watch.meter = meter(link)
     step(made, 2)
     made.begin_again()
     assert made.steps == 0
     link.role = "child"
-    step(made, 1)
-    assert [message["type"] for _, message in link.asked] == ["ready", "ready"]
+    step(made, 3)
+    assert link.asked == [(1, "ready"), (1, "ready")]
+    assert watch.begun_at == [2, 3]
 
 
 @pytest.mark.parametrize(("anchor", "asks"), [("backward", 1), ("forward", 0), ("loader", 0)])

@@ -70,7 +70,7 @@ class KernelObserver(Observer):
         else:
             self._why = self._operations.begin()
         if not self._why:
-            self._flops.begin()
+            self.at_end(self._flops.begin())
             self.around(getattr(torch.cuda, "CUDAGraph", None), "replay", self._replayed)
 
     def end(self) -> KernelsSeen:

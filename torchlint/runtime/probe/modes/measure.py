@@ -80,6 +80,7 @@ class Meter:
     def begin_again(self) -> None:
         """This process is a copy, as a loader's worker. If it trains, it is one of its own."""
         self._lock = threading.Lock()
+        self._altered = False
         self.steps, self._due, self._then = 0, 1, self._ask_for_a_turn
 
     def _arrive(self) -> None:

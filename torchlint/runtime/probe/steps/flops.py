@@ -89,7 +89,6 @@ class Flops:
         self._formulas = private.formulas()
         self._number = private.forward_number()
         self._lock = threading.RLock()  # what the garbage collector calls may compute too
-        self._undo: Undo | None = None
         self._home = 0
         self.elsewhere = False
         """Modules have run on a thread that is not listened to."""
@@ -102,14 +101,13 @@ class Flops:
         self._uncounted: dict[str, None] = {}
         self._unattributed = 0
 
-    def begin(self) -> None:
+    def begin(self) -> Undo:
         """Stand around `Module.__call__`; operations are heard on this thread."""
         self._home = threading.get_ident()
-        self._undo = around_modules(self._make)
+        return around_modules(self._make)
 
     def end(self) -> FlopsSeen:
-        if self._undo is not None:
-            self._undo()
+        """What was counted."""
         self._names.clear()
         self._keys.clear()
         known = self._formulas is not None
