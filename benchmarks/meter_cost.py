@@ -43,7 +43,7 @@ class NoParent:
 
     role = "main"
 
-    def ask(self, message: object) -> dict[str, object]:
+    def ask(self, _word: str, _message: object = None) -> dict[str, object]:
         """One turn for ever."""
         return {"type": "turn", "settle": NEVER, "steps": 1}
 

@@ -15,7 +15,6 @@ from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.judging import facts_of, judge, unjudged
 from torchlint.profile.kind import Kind, Observed, Told
 from torchlint.profile.result import Fact, Line
-from torchlint.runtime.decoding import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +79,7 @@ def test_counts_without_a_gpu_stand_apart(kinds: Kinds) -> None:
 def test_a_kind_whose_instrument_saw_nothing_is_not_asked(kinds: Kinds) -> None:
     kinds(seen(0.5), instruments=("reads",))
     assert judge(evidence(), ()).findings == ()
-    window = Window(10, 1.0, Message("found", {}))
+    window = Window(10, 1.0, None)
     known = Evidence(survey(), timing(), {"reads": window})
     assert len(judge(known, ()).findings) == 1
 
@@ -133,7 +132,7 @@ def test_it_is_known_which_kinds_were_asked_and_which_should_have_been(kinds: Ki
     assert found.watched == ()
     assert unjudged(found, {"reads", "shapes"}) == ("TR999",)
     assert unjudged(found, {"shapes"}) == ()
-    window = Window(10, 1.0, Message("found", {}))
+    window = Window(10, 1.0, None)
     found = judge(Evidence(survey(), timing(), {"reads": window}), ())
     assert (found.watched, unjudged(found, {"reads"})) == (("TR999",), ())
 
@@ -144,7 +143,7 @@ def test_what_a_kind_tells_is_no_finding_and_needs_its_instruments(
     kind = Kind(code="TR998", name="memory", summary="", instruments=("memory",))
     kind.tells(lambda seen: [Told("memory", f"{seen.windows['memory'].steps} GiB", {"gib": 3})])
     monkeypatch.setattr(judging, "all_kinds", lambda: MappingProxyType({"TR998": kind}))
-    window = Window(3, 1.0, Message("window", {}))
+    window = Window(3, 1.0, None)
     seen = Evidence(survey(), timing(), {"memory": window})
     assert facts_of(seen) == (Fact("TR998", "memory", "3 GiB", {"gib": 3}),)
     assert facts_of(evidence()) == ()
@@ -153,7 +152,7 @@ def test_what_a_kind_tells_is_no_finding_and_needs_its_instruments(
 
 def test_a_share_is_that_of_the_undisturbed_step_where_it_matters() -> None:
     """Of a window of 10 steps, each of which takes twice as long as an undisturbed one."""
-    seen, window = evidence(step_s=0.01), Window(10, 0.2, Message("window", {}))
+    seen, window = evidence(step_s=0.01), Window(10, 0.2, None)
     assert seen.at_most(0.02, window) == pytest.approx(0.2)
     assert seen.at_most(0.004, window) == pytest.approx(0.02)  # no finding by the window
     fast = evidence(step_s=0.001)

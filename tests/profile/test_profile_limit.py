@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from tests.profile.conftest import survey, timing
+from tests.profile.kinds.conftest import evidence
 from tests.profile.kinds.test_communication import rank
 from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.limit import lanes_of, limit_of
-from torchlint.runtime.decoding import Message
-from torchlint.runtime.probe.messages import Lanes
+from torchlint.runtime.probe.messages import InputSeen, Lanes, ReadsSeen
 
 
 def test_what_a_step_waits_for_is_one_sentence() -> None:
@@ -26,29 +26,23 @@ def test_what_a_step_waits_for_is_one_sentence() -> None:
     assert limit_of(device, {}) == "device: the CPU queues a step in 4 of 10 ms"
 
 
-def ranks(name: str, *found: dict[str, Any], held_s: float | None = None) -> dict[str, Window]:
+def ranks(*found: Any, held_s: float | None = None) -> dict[str, Window[Any]]:
     """The windows of an instrument, of 100 steps of 10 ms on each rank."""
-    first, *others = (
-        Window(100, 1.0, Message(name, each), rank=number, held_s=held_s)
-        for number, each in enumerate(found)
-    )
-    return {name: replace(first, others=tuple(others))}
+    windows = evidence(dict(enumerate(found))).windows
+    return {name: replace(each, held_s=held_s) for name, each in windows.items()}
 
 
-def blocked(*seconds: float) -> dict[str, Window]:
-    return ranks(
-        "communication",
-        *(rank(number, blocked=[each] * 100) for number, each in enumerate(seconds)),
-    )
+def blocked(*seconds: float) -> dict[str, Window[Any]]:
+    return ranks(*(rank(blocked=[each] * 100) for each in seconds))
 
 
-def limit(windows: dict[str, Window], cpu_s: float = 0.001, **more: Any) -> str:
+def limit(windows: dict[str, Window[Any]], cpu_s: float = 0.001, **more: Any) -> str:
     """Of two ranks on two processors."""
     seen = Evidence(survey(), timing(cpu_s=cpu_s), windows, processors=2, **{"ranks": 2, **more})
     return limit_of(seen, lanes_of(seen))
 
 
-SLOW_INPUT = ranks("input", {"loaders": []}, {"loaders": [loader(wait_s=0.9)]})
+SLOW_INPUT = ranks(InputSeen(), InputSeen([loader(wait_s=0.9)]))
 
 
 def test_a_rank_whose_input_the_others_wait_for_is_named() -> None:
@@ -64,11 +58,11 @@ def test_a_rank_whose_input_the_others_wait_for_is_named() -> None:
 
 def test_the_wait_is_that_of_the_finding_where_the_input_was_watched() -> None:
     lanes = Lanes(data=(0.006,), forward=(0.004,))
-    window = Window(100, 1.25, Message("input", {"loaders": [loader(wait_s=0.5)]}))
+    window = Window(100, 1.25, InputSeen([loader(wait_s=0.5)]))
     seen = Evidence(survey(lanes=lanes), timing(), {"input": window})
     said = "input: 40% of a step waits for the next batch (5 of 12.5 ms in the run that watches the"
     assert limit_of(seen, lanes_of(seen)) == f"{said} input)"
-    little = replace(window, found=Message("input", {"loaders": [loader(wait_s=0.1)]}))
+    little = replace(window, seen=InputSeen([loader(wait_s=0.1)]))
     seen = replace(seen, windows={"input": little})
     assert limit_of(seen, lanes_of(seen)).startswith("processor: ")
 
@@ -87,17 +81,17 @@ def test_an_idle_process_is_not_limited_by_the_processor() -> None:
     assert found.startswith("waiting: the process has 1 ms of processor time in a step of 10 ms;")
     assert "as for a processor that others have, a disk, a network or another process (" in found
     assert "or another rank (" in limit({})
-    assert "as for a disk, a network" in limit(ranks("reads", {}, held_s=0.1), ranks=1)
+    assert "as for a disk, a network" in limit(ranks(ReadsSeen(), held_s=0.1), ranks=1)
 
 
 def test_processors_that_others_have_are_told() -> None:
-    reads = ranks("reads", {}, held_s=0.37)
+    reads = ranks(ReadsSeen(), held_s=0.37)
     taken = "; other processes take the processor from it for 37% of a step"
     assert limit(reads, cpu_s=0.006, ranks=1).startswith("processor: 0.6 of 2 are busy (")
     assert limit(reads, cpu_s=0.006, ranks=1).endswith(taken)
     # What is ready to run all the time is limited by the processor, however little it gets.
     assert limit(reads, cpu_s=0.002, ranks=1).startswith("processor: 0.2 of 2 are busy (")
-    for others in (ranks("reads", {}, held_s=0.1), ranks("reads", {}), {}):
+    for others in (ranks(ReadsSeen(), held_s=0.1), ranks(ReadsSeen()), {}):
         assert "other processes" not in limit(others, cpu_s=0.006, ranks=1)
     # These are threads of its own.
     assert "other processes" not in limit(reads, cpu_s=0.019, ranks=1)

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.profile.conftest import survey, timing
+from tests.profile.kinds.conftest import facts, findings
 from torchlint.profile.evidence import Evidence
 from torchlint.profile.kinds import communication, input_wait, launcher
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.watch import watch
 from torchlint.runtime.launchers.torchrun import Torchrun
+from torchlint.runtime.probe.messages import CommunicationSeen
 from torchlint.runtime.probe.settings import WINDOW, Anchor, Settings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
-    from torchlint.profile.kind import Kind, Observed, Told
+    from torchlint.profile.kind import Observed
 
 pytest.importorskip("torch")
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -46,17 +48,6 @@ def watched(name: str, *argv: str) -> Evidence:
     return Evidence(survey(processes=2), timing(), windows, {"replay": 0.9}, processors=2, ranks=2)
 
 
-def judged(kind: Kind, seen: Evidence) -> list[Observed]:
-    assert kind.judge is not None
-    return list(kind.judge(seen))
-
-
-def told(kind: Kind, seen: Evidence) -> Told:
-    assert kind.teller is not None
-    (found,) = kind.teller(seen)
-    return found
-
-
 def row(name: str, words: str) -> int:
     (found,) = (
         number
@@ -72,7 +63,7 @@ def values(found: Observed) -> Any:
 
 def test_gradients_that_are_exchanged_only_to_be_added_to_are_found_at_their_line() -> None:
     seen = watched("ranks_accumulate.py")
-    (found,) = [each for each in judged(communication.kind, seen) if each.rules == ("TL603",)]
+    (found,) = [each for each in findings(communication.kind, seen) if each.rules == ("TL603",)]
     place = row("ranks_accumulate.py", "(loss / 4).backward()")
     assert found.place == (str(SCRIPTS / "ranks_accumulate.py"), place)
     assert (values(found)["exchanges"], values(found)["superfluous"]) == (4 * STEPS, 3 * STEPS)
@@ -82,14 +73,14 @@ def test_gradients_that_are_exchanged_only_to_be_added_to_are_found_at_their_lin
 
 def test_sums_that_are_exchanged_once_are_no_finding() -> None:
     seen = watched("ranks_accumulate.py", "no_sync")
-    (line,) = seen.windows["communication"].found.values["exchanges"]  # type: ignore[misc]
-    assert (line["calls"], line["again"]) == (STEPS, 0)
-    assert [each for each in judged(communication.kind, seen) if each.place] == []
+    (line,) = seen.window(CommunicationSeen).seen.exchanges
+    assert (line.calls, line.again) == (STEPS, 0)
+    assert [each for each in findings(communication.kind, seen) if each.place] == []
 
 
 def test_the_rank_that_computes_more_is_named_and_the_other_waits() -> None:
     seen = watched("ranks_straggle.py")
-    (found,) = judged(communication.kind, seen)
+    (found,) = findings(communication.kind, seen)
     assert (found.place, values(found)["rank"]) == (None, 1)
     assert found.share is not None
     assert found.share > 0.1
@@ -100,8 +91,8 @@ def test_the_rank_that_computes_more_is_named_and_the_other_waits() -> None:
 
 def test_the_rank_whose_loader_is_slow_is_named_as_one_that_waits_for_batches() -> None:
     seen = watched("ranks_straggle.py", "loader", "0")
-    assert judged(communication.kind, seen) == []
-    (found,) = judged(input_wait.kind, seen)
+    assert findings(communication.kind, seen) == []
+    (found,) = findings(input_wait.kind, seen)
     assert ", on rank 0 (" in found.fact
     assert values(found)["rank"] == 0
     first, other = ranks_of(seen)
@@ -113,7 +104,7 @@ def test_the_rank_whose_loader_is_slow_is_named_as_one_that_waits_for_batches() 
 
 def test_a_line_that_sends_each_gradient_by_itself_is_found() -> None:
     seen = watched("ranks_average.py")
-    (found,) = [each for each in judged(communication.kind, seen) if each.place]
+    (found,) = [each for each in findings(communication.kind, seen) if each.place]
     place = row("ranks_average.py", "all_reduce(parameter.grad)")
     assert found.place == (str(SCRIPTS / "ranks_average.py"), place)
     assert found.fact.startswith("all_reduce 18 times a step")
@@ -121,7 +112,8 @@ def test_a_line_that_sends_each_gradient_by_itself_is_found() -> None:
 
 def test_equal_ranks_that_exchange_once_are_only_told() -> None:
     seen = watched("ranks_clean.py")
-    assert [each for each in judged(communication.kind, seen) if each.place] == []
-    assert judged(launcher.kind, seen) == []
-    assert told(launcher.kind, seen).text.startswith("2 ranks, 1 thread each, ")
-    assert told(communication.kind, seen).text.startswith("messages block a rank for ")
+    assert [each for each in findings(communication.kind, seen) if each.place] == []
+    assert findings(launcher.kind, seen) == []
+    (launch,), (messages,) = facts(launcher.kind, seen), facts(communication.kind, seen)
+    assert launch.startswith("2 ranks, 1 thread each, ")
+    assert messages.startswith("messages block a rank for ")

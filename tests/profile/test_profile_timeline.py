@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from torchlint.profile.evidence import Window
 from torchlint.profile.timeline import Span, gaps, spans_of, typical
-from torchlint.runtime.decoding import MalformedError, Message
+from torchlint.runtime.decoding import MalformedError
+from torchlint.runtime.probe.messages import TimelinePart, TimelineSeen
 
 
-def window(ends: Any, *spans: Any) -> Window:
-    return Window(len(ends), 1.0, Message("window", {"ends": ends, "spans": list(spans)}))
-
-
-def part(kind: str, start: float, stop: float, **more: Any) -> dict[str, Any]:
-    return {"kind": kind, "name": "", "start": start, "stop": stop, "place": None, **more}
+def window(ends: list[float], *spans: TimelinePart) -> Window[TimelineSeen]:
+    return Window(len(ends), 1.0, TimelineSeen(ends, [*spans]))
 
 
 def test_spans_come_in_the_order_in_which_they_begin_the_outer_one_first() -> None:
-    read = part("read", 0.2, 0.3, name="item", place=["/x/train.py", 9])
-    found = spans_of(window([1.0, 3.0], read, part("forward", 0.2, 0.6)))
+    read = TimelinePart("read", "item", 0.2, 0.3, ("/x/train.py", 9))
+    found = spans_of(window([1.0, 3.0], read, TimelinePart("forward", "", 0.2, 0.6)))
     assert [(each.kind, each.start, each.stop) for each in found] == [
         ("step", 0.0, 1.0),
         ("forward", 0.2, pytest.approx(0.6)),
@@ -36,14 +31,12 @@ def test_spans_come_in_the_order_in_which_they_begin_the_outer_one_first() -> No
     "wrong",
     [
         window([1.0, 1.0]),
-        window([1.0], part("odd", 0.0, 0.5)),
-        window([1.0], part("read", 0.5, 0.4)),
-        window([1.0], part("read", -0.5, 0.4)),
-        window([1.0], {"kind": "read"}),
-        window(["x"]),
+        window([1.0], TimelinePart("odd", "", 0.0, 0.5)),
+        window([1.0], TimelinePart("read", "", 0.5, 0.4)),
+        window([1.0], TimelinePart("read", "", -0.5, 0.4)),
     ],
 )
-def test_an_odd_message_is_refused(wrong: Window) -> None:
+def test_what_cannot_be_is_refused(wrong: Window[TimelineSeen]) -> None:
     with pytest.raises(MalformedError):
         spans_of(wrong)
 

@@ -169,7 +169,7 @@ def test_a_run_is_fenced_in(scene: Scene, tmp_path: Path) -> None:
         child.start()
         _, told = child.receive(20, "try")
         assert os.path.exists(os.path.join(child.folder, "own"))
-    assert (told.integer("result"), told.flag("settings")) == (-1, True)
+    assert (told.values["result"], told.values["settings"]) == (-1, True)
     assert keep.read_text() == "keep"
 
 

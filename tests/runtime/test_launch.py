@@ -37,7 +37,7 @@ def tell(scene: Scene, job: Job) -> Mapping[str, object]:
     with scene.workspace() as workspace, Run(job, workspace) as child:
         child.greet(20)
         child.start()
-        while (found := child.receive(20, "tell"))[1].type == "hello":
+        while (found := child.receive(20, "tell"))[1].kind == "hello":
             pass
         return found[1].values
 
@@ -148,13 +148,13 @@ def test_the_script_waits_for_its_start(scene: Scene) -> None:
         child.greet(20)
         assert child.poll(0.2) is None
         child.start()
-        assert child.receive(20, "tell")[1].type == "told"
+        assert child.receive(20, "tell")[1].kind == "told"
 
 
 def test_torchrun_starts_every_rank(scene: Scene) -> None:
     with scene.workspace() as workspace, Run(scene.job(TELL, nproc=3), workspace) as child:
         child.greet(20)
-        assert sorted((peer.rank, peer.world) for peer in child.peers) == [
+        assert sorted((peer.rank, peer.hello.world) for peer in child.peers) == [
             (0, 3),
             (1, 3),
             (2, 3),
@@ -318,7 +318,7 @@ def test_a_rank_that_ends_is_not_the_end(scene: Scene) -> None:
     with scene.workspace() as workspace, Run(scene.job(body, nproc=2), workspace) as child:
         child.greet(20)
         child.start()
-        while child.receive(20, "end")[1].type != "ended":
+        while child.receive(20, "end")[1].kind != "ended":
             pass
         for peer in child.peers:
             child.send(peer, "turn", settle=0, steps=1)

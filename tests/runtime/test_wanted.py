@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.runtime.failures import ERROR, Failed, from_ended
-from torchlint.runtime.decoding import Message
+from torchlint.runtime.probe.messages import Ended
 from torchlint.runtime.wanted import wanted
 
 if TYPE_CHECKING:
@@ -106,15 +106,15 @@ def test_a_usage_that_is_printed_to_stdout(tmp_path: Path, code: int) -> None:
     out, err = tmp_path / "stdout", tmp_path / "stderr"
     out.write_text("Usage: train.py DATA\n")
     err.write_text("a warning\n" if code else "")
-    failed = from_ended(Message("ended", {"code": code}), "run", str(err), str(out))
+    failed = from_ended(Ended(code=code), "run", str(err), str(out))
     assert wanted(failed, arguments=False, ranks=1) == ARGUMENTS
 
 
 def test_what_a_failed_script_printed_is_shown_if_it_says_nothing_else(tmp_path: Path) -> None:
     out, err = tmp_path / "stdout", tmp_path / "stderr"
     out.write_text("no such data\n")
-    failed = from_ended(Message("ended", {"code": 3}), "run", str(err), str(out))
+    failed = from_ended(Ended(code=3), "run", str(err), str(out))
     assert failed.tail == "no such data"
     err.write_text("a reason\n")
-    failed = from_ended(Message("ended", {"code": 3}), "run", str(err), str(out))
+    failed = from_ended(Ended(code=3), "run", str(err), str(out))
     assert failed.tail == "a reason"

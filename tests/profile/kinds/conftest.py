@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Protocol
-
-import pytest
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from tests.profile.conftest import survey, timing
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.runtime.decoding import Message
+from torchlint.runtime.probe.messages import INSTRUMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from torchlint.profile.kind import Kind, Observed
+
+NAMES = {seen: name for name, seen in INSTRUMENTS.items()}
 
 
-class MakeEvidence(Protocol):
-    def __call__(self, found: Mapping[str, Mapping[str, Any]], **more: Any) -> Evidence: ...
+def evidence(*seen: Any, step_s: float | None = None, device: str = "cpu", **more: Any) -> Evidence:
+    """Windows of 100 steps, which take as long as those of the timing run, 10 ms, unless `step_s`
+    says otherwise.
 
-
-@pytest.fixture
-def evidence() -> MakeEvidence:
-    """`evidence({"reads": {…}}, step_s={"reads": 0.02}, device="cuda", processors=4)`.
-
-    What an instrument found goes through JSON, as from a run. Windows are of 100 steps, which take
-    as long as those of the timing run, 10 ms, unless `step_s` says otherwise for an instrument.
-    Other keywords are those of `Evidence`, and `device`.
+    Args:
+        seen: what each instrument saw; of several ranks by their numbers, of the slowest first.
+        more: of `Evidence`.
     """
+    clock = more.pop("timing", timing())
+    seconds, windows = 100 * (step_s or clock.step_s), {}
+    for each in seen:
+        ranks = each if isinstance(each, dict) else {0: each}
+        first, *others = (Window(100, seconds, it, rank=number) for number, it in ranks.items())
+        windows[NAMES[type(first.seen)]] = replace(first, others=tuple(others))
+    return Evidence(survey(device=device), clock, windows, **more)
 
-    def make(
-        found: Mapping[str, Mapping[str, Any]],
-        *,
-        step_s: Mapping[str, float] | None = None,
-        device: str = "cpu",
-        **more: Any,
-    ) -> Evidence:
-        clock = more.pop("timing", timing())
-        seconds = {name: 100 * (step_s or {}).get(name, clock.step_s) for name in found}
-        windows = {
-            name: Window(100, seconds[name], Message(name, json.loads(json.dumps(each))))
-            for name, each in found.items()
-        }
-        return Evidence(survey(device=device), clock, windows, **more)
 
-    return make
+def findings(kind: Kind, seen: Evidence) -> list[Observed]:
+    """The findings of a kind."""
+    assert kind.judge is not None
+    return list(kind.judge(seen))
+
+
+def facts(kind: Kind, seen: Evidence) -> list[str]:
+    """The texts of its facts."""
+    assert kind.teller is not None
+    return [each.text for each in kind.teller(seen)]

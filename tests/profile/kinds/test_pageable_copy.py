@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import pageable_copy
-from torchlint.runtime.decoding import MalformedError
+from torchlint.runtime.probe.messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
-    from tests.profile.kinds.conftest import MakeEvidence
+    from torchlint.profile.kind import Observed
 
 
-def copy(row: int = 7, kind: str = "pageable", **more: Any) -> dict[str, Any]:
+def copy(kind: str = "pageable", **more: Any) -> HostCall:
     """One copy of 4 MB a step, which takes 2 of 10 ms."""
-    counts = {"calls": 100, "seconds": 0.2, "steps": 100, "bytes": 400_000_000}
-    return {"place": ["/train.py", row], "kind": kind, "via": None, **counts, **more}
+    counts = {"calls": 100, "seconds": 0.2, "steps": 100, "size": 400_000_000}
+    return HostCall(**{"place": ("/train.py", 7), "kind": kind, **counts, **more})
 
 
-def judged(evidence: MakeEvidence, *copies: Any, device: str = "cuda") -> Any:
-    assert pageable_copy.kind.judge is not None
-    found = {"device": device, "reads": [], "copies": list(copies)}
-    return list(pageable_copy.kind.judge(evidence({"reads": found}, device=device)))
+def judged(*copies: HostCall, device: str = "cuda") -> list[Observed]:
+    return findings(pageable_copy.kind, evidence(ReadsSeen(copies=[*copies]), device=device))
 
 
 @pytest.mark.parametrize(
@@ -41,8 +40,8 @@ def judged(evidence: MakeEvidence, *copies: Any, device: str = "cuda") -> Any:
         ("blocking", "from pinned memory without `non_blocking`", "pass `non_blocking=True`"),
     ],
 )
-def test_the_wait_is_the_ceiling(evidence: MakeEvidence, kind: str, how: str, action: str) -> None:
-    (found,) = judged(evidence, copy(kind=kind))
+def test_the_wait_is_the_ceiling(kind: str, how: str, action: str) -> None:
+    (found,) = judged(copy(kind=kind))
     assert found.place == ("/train.py", 7)
     assert found.fact == f"4 MB a step {how}, the host waits 2.0 ms"
     assert found.action == action
@@ -50,18 +49,13 @@ def test_the_wait_is_the_ceiling(evidence: MakeEvidence, kind: str, how: str, ac
     assert found.values["kinds"] == {kind: 1.0}
 
 
-def test_the_copies_of_a_line_are_one_finding(evidence: MakeEvidence) -> None:
-    (found,) = judged(evidence, copy(), copy(kind="blocking"))
+def test_the_copies_of_a_line_are_one_finding() -> None:
+    (found,) = judged(copy(), copy(kind="blocking"))
     assert found.share == pytest.approx(0.4)
     assert found.fact.startswith("8 MB a step from memory that is not pinned")
 
 
-def test_what_is_no_finding(evidence: MakeEvidence) -> None:
-    assert judged(evidence, copy(), device="cpu") == []
-    assert judged(evidence, copy(place=None)) == []
-    assert judged(evidence, copy(steps=1)) == []
-
-
-def test_an_odd_message_is_refused(evidence: MakeEvidence) -> None:
-    with pytest.raises(MalformedError):
-        judged(evidence, copy(bytes=None))
+def test_what_is_no_finding() -> None:
+    assert judged(copy(), device="cpu") == []
+    assert judged(copy(place=None)) == []
+    assert judged(copy(steps=1)) == []

@@ -2,61 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import recomputed
-from torchlint.runtime.decoding import MalformedError
-
-if TYPE_CHECKING:
-    from tests.profile.kinds.conftest import MakeEvidence
+from torchlint.runtime.probe.messages import LayersSeen, ModuleTimes
 
 
-def module(name: str, seconds: float, row: int = 9, **more: Any) -> dict[str, Any]:
-    values = {"class": "Block", "calls": 100, "recomputed_seconds": seconds}
-    return {"name": name, "place": ["/net.py", row], **values, **more}
+def module(name: str, seconds: float, row: int = 9, calls: int = 100) -> ModuleTimes:
+    return ModuleTimes(name, "Block", ("/net.py", row), calls, again_seconds=seconds)
 
 
-def judged(evidence: MakeEvidence, *modules: Any) -> Any:
-    assert recomputed.kind.judge is not None
-    return list(recomputed.kind.judge(evidence({"layers": {"modules": list(modules)}})))
+def judged(*modules: ModuleTimes, **more: Any) -> Any:
+    return findings(recomputed.kind, evidence(LayersSeen([*modules]), **more))
 
 
-def test_the_ceiling_is_the_time_of_the_second_run(evidence: MakeEvidence) -> None:
-    (found,) = judged(evidence, module("blocks.0", 0.1), module("blocks.1", 0.15))
+def test_the_ceiling_is_the_time_of_the_second_run() -> None:
+    (found,) = judged(module("blocks.0", 0.1), module("blocks.1", 0.15))
     assert found.place == ("/net.py", 9)
     assert found.fact == "blocks.* run again in the backward pass, 2.5 ms a step"
     assert found.share == pytest.approx(0.25)
     assert found.rules == ("TL509",)
 
 
-def test_what_a_step_is_shorter_without_checkpoints_counts_if_it_is_more(
-    evidence: MakeEvidence,
-) -> None:
-    assert recomputed.kind.judge is not None
-    layers = {"modules": [module("a", 0.1), module("b", 0.05, row=12)]}
+def test_what_a_step_is_shorter_without_checkpoints_counts_if_it_is_more() -> None:
+    modules = module("a", 0.1), module("b", 0.05, row=12)
     for saved, shares in ({"uncheckpointed": 0.3}, [0.2, 0.1]), ({}, [0.1, 0.05]):
-        found = recomputed.kind.judge(evidence({"layers": layers}, saved=saved))
-        assert [each.share for each in found] == pytest.approx(shares)
+        shown = [each.share for each in judged(*modules, saved=saved)]
+        assert shown == pytest.approx(shares)
 
 
-def test_it_is_known_whether_modules_run_again_for_long(evidence: MakeEvidence) -> None:
+def test_it_is_known_whether_modules_run_again_for_long() -> None:
     for seconds, again in ((0.02, False), (0.04, True)):
-        seen = evidence({"layers": {"recomputed_seconds": seconds}})
+        seen = evidence(LayersSeen(again_seconds=seconds))
         assert recomputed.recomputes(seen.windows) == again
     assert not recomputed.recomputes({})
 
 
-def test_each_line_is_a_finding(evidence: MakeEvidence) -> None:
-    one, other = judged(evidence, module("encoder", 0.1), module("decoder", 0.1, row=12))
+def test_each_line_is_a_finding() -> None:
+    one, other = judged(module("encoder", 0.1), module("decoder", 0.1, row=12))
     assert one.fact == "encoder runs again in the backward pass, 1 ms a step"
     assert other.place == ("/net.py", 12)
 
 
-def test_what_runs_once_is_no_finding(evidence: MakeEvidence) -> None:
-    assert judged(evidence, module("blocks.0", 0)) == []
-    assert judged(evidence, module("only_in_backward", 0.1, calls=0)) == []
+def test_what_runs_once_is_no_finding() -> None:
+    assert judged(module("blocks.0", 0.0)) == []
+    assert judged(module("only_in_backward", 0.1, calls=0)) == []
 
 
 @pytest.mark.parametrize(
@@ -77,9 +70,3 @@ def test_modules_are_named_briefly(names: list[str], words: str) -> None:
 def test_some_of_several_brothers_are_named_one_by_one() -> None:
     everything = {f"blocks.{index}" for index in range(3)}
     assert recomputed.names_of(["blocks.0", "blocks.1"], everything) == "blocks.0, blocks.1"
-
-
-@pytest.mark.parametrize("wrong", [7, module("x", 0.1, place=[1, 2]), {"name": "x"}])
-def test_what_is_malformed_is_refused(evidence: MakeEvidence, wrong: Any) -> None:
-    with pytest.raises(MalformedError):
-        judged(evidence, wrong)

@@ -10,8 +10,8 @@ from torchlint.experiment.intervals import Estimate
 from torchlint.experiment.machine import Environment
 from torchlint.experiment.plan import DeclaredPlan
 from torchlint.experiment.rounds import BlockStrip
-from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.runtime.probe.messages import Lanes
+from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
     Comparison,

@@ -25,8 +25,8 @@ from tests.report.verify.sample_results import (
 )
 from torchlint.experiment.rounds import BlockStrip
 from torchlint.report.verify import json as verify_json
-from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.runtime.probe.messages import Lanes
+from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import SCHEMA, Noise, Numerics, Result, Verdict
 from torchlint.version import __version__
 

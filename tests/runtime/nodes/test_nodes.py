@@ -125,7 +125,7 @@ def test_programs_on_two_nodes_take_turns_and_see_what_the_other_node_writes(pla
 def test_a_rank_that_is_killed_ends_the_run_on_all_nodes_and_is_named(place: Place) -> None:
     with place.nodes() as (workspace, nodes), Run(place.job(nodes, WAITS), workspace) as run:
         run.greet(120.0)
-        pids = {peer.rank: peer.pid for peer in run.peers}
+        pids = {peer.rank: peer.hello.pid for peer in run.peers}
         run.start()
         psutil.Process(pids[1]).kill()
         failed = failure(run)
@@ -148,7 +148,7 @@ def test_an_agent_that_is_killed_ends_the_run_and_nothing_stays_on_its_node(plac
     try:
         with place.nodes() as (workspace, nodes), Run(place.job(nodes, WAITS), workspace) as run:
             run.greet(120.0)
-            pids = {peer.rank: peer.pid for peer in run.peers}
+            pids = {peer.rank: peer.hello.pid for peer in run.peers}
             run.start()
             mark = psutil.Process(pids[1]).environ()[VARIABLE]
             place.other.kill()

@@ -9,9 +9,12 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from torchlint.runtime.probe.messages import Hello
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 PRELUDE = """
 import os, sys, threading
 from torchlint.runtime.probe.link import Link
+from torchlint.runtime.probe.messages import Ended, Hello, Raised
 from torchlint.runtime.probe.settings import Settings
 link = Link(Settings(main="", project="", socket=sys.argv[1], device="cpu"))
 """
@@ -96,18 +100,9 @@ def side(scratches: Callable[[], Path]) -> Iterator[Side]:
 def test_the_first_word_says_who_speaks(side: Side) -> None:
     child = side.start("link.hello()", RANK="1", WORLD_SIZE="2")
     hello = side.accept().read()
-    assert hello == {
-        "type": "hello",
-        "token": "",
-        "node": "",
-        "pid": child.pid,
-        "rank": 1,
-        "world": 2,
-        "role": "main",
-        "torch": "",
-        "python": sys.version.split()[0],
-        "device": "cpu",
-    }
+    python = sys.version.split()[0]
+    expected = Hello(pid=child.pid, rank=1, world=2, python=python, device="cpu")
+    assert hello == {"type": "hello", **asdict(expected)}
 
 
 def test_a_process_that_is_not_a_rank_is_rank_zero_of_one(side: Side) -> None:
@@ -130,7 +125,7 @@ link.hello()
 
 
 def test_nothing_happens_before_the_parent_says_start(side: Side) -> None:
-    child = side.start("link.hello(); print('started', flush=True); link.send({'type': 'x'})")
+    child = side.start("link.hello(); print('started', flush=True); link.send('x')")
     wire = side.accept()
     assert wire.read()["type"] == "hello"
     wire.say(type="start")
@@ -140,7 +135,7 @@ def test_nothing_happens_before_the_parent_says_start(side: Side) -> None:
 
 
 def test_the_first_message_introduces_by_itself(side: Side) -> None:
-    side.start("assert not link._socket; link.send({'type': 'x'}); link.send({'type': 'y'})")
+    side.start("assert not link._socket; link.send('x'); link.send('y')")
     wire = side.accept()
     assert wire.read()["type"] == "hello"
     wire.say(type="start")
@@ -148,7 +143,7 @@ def test_the_first_message_introduces_by_itself(side: Side) -> None:
 
 
 def test_an_answer_comes_back_whole(side: Side) -> None:
-    child = side.start("print(len(link.ask({'type': 'ready'})['text']), flush=True)")
+    child = side.start("print(len(link.ask('ready')['text']), flush=True)")
     wire = side.accept()
     wire.read()
     wire.say(type="start")
@@ -157,9 +152,7 @@ def test_an_answer_comes_back_whole(side: Side) -> None:
     assert child.communicate()[0] == "1000000\n"
 
 
-@pytest.mark.parametrize(
-    "how", ["link.wait_to_be_killed()", "link.receive()", "link.ask({'type': 'ready'})"]
-)
+@pytest.mark.parametrize("how", ["link.wait_to_be_killed()", "link.receive()", "link.ask('ready')"])
 def test_a_dead_parent_ends_the_process_at_once(side: Side, how: str) -> None:
     child = side.start(
         f"""
@@ -213,7 +206,7 @@ def test_sending_into_the_void_ends_the_process(side: Side) -> None:
         """
 link.hello()
 while True:
-    link.send({"type": "x", "text": "x" * 100000})
+    link.send("x", Raised(text="x" * 100000))
 """
     )
     wire = side.accept()
@@ -229,7 +222,7 @@ link.hello()
 pid = os.fork()
 if pid == 0:
     assert not link._socket
-    link.send({{"type": "child", "role": link.role}})
+    link.send("child", Hello(role=link.role))
     os._exit(0)
 print(pid, flush=True)
 {}
@@ -250,7 +243,7 @@ def test_a_forked_child_speaks_on_a_line_of_its_own(side: Side) -> None:
         int(child.stdout.readline()),
     )
     other.say(type="start")
-    assert other.read() == {"type": "child", "role": "child"}
+    assert other.read()["role"] == "child"
 
 
 def test_a_forked_child_does_not_hide_the_death_of_its_parent(side: Side) -> None:
@@ -272,7 +265,7 @@ while link._lock.acquire(blocking=False):  # until the other thread has it
     link._lock.release()
 pid = os.fork()
 if pid == 0:
-    link.send({"type": "child"})
+    link.send("child")
 os._exit(0)
 """
     )
@@ -288,7 +281,7 @@ def test_answers_go_to_the_thread_that_asked(side: Side) -> None:
         """
 def ask(number):
     for _ in range(50):
-        assert link.ask({"type": "ready", "number": number})["number"] == number
+        assert link.ask("ready", Ended(code=number))["code"] == number
 threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
@@ -299,5 +292,5 @@ print("in order")
     wire.read()
     wire.say(type="start")
     for _ in range(200):
-        wire.say(number=wire.read()["number"])
+        wire.say(code=wire.read()["code"])
     assert child.communicate()[0] == "in order\n"

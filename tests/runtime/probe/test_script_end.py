@@ -114,7 +114,7 @@ def test_an_error_in_a_library_is_placed_in_the_project(run_probe: RunProbe, wri
 def test_running_out_of_memory_is_told_apart(raised: str, oom: bool) -> None:
     torch = pytest.importorskip("torch")
     error = eval(raised, {"torch": torch})
-    assert describe(error, "/")["oom"] is oom
+    assert describe(error, "/").oom is oom
 
 
 def test_an_error_that_cannot_say_what_it_is_still_ends_the_run(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import statistics
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
-from torchlint.runtime.probe.modes.survey import gpu_memory
-from torchlint.runtime.probe.settings import Place
+from tests.runtime.probe.fake_cuda import FakeCuda
+from torchlint.runtime.probe.messages import Lanes
+from torchlint.runtime.probe.modes.survey import Surveyor
+from torchlint.runtime.probe.settings import Place, Settings
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Streams
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.step_times import durations, lanes, steady, warm_up
@@ -177,21 +181,15 @@ def test_the_first_step_has_no_beginning() -> None:
 
 def test_lanes_add_up_to_the_step() -> None:
     found = lanes(moments(10.0, 20.0, 40.0))
-    assert [round(each, 9) for each in found["data"]] == [1.0, 2.0]
-    assert [round(each, 9) for each in found["backward"]] == [3.0, 6.0]
-    assert found["optimizer"] == [0.0, 0.0]
-    assert [round(each, 9) for each in found["other"]] == [4.0, 8.0]
+    assert [round(each, 9) for each in found.data] == [1.0, 2.0]
+    assert [round(each, 9) for each in found.backward] == [3.0, 6.0]
+    assert found.optimizer == (0.0, 0.0)
+    assert [round(each, 9) for each in found.other] == [4.0, 8.0]
 
 
 def test_lanes_of_threads_that_take_turns_stay_within_the_step() -> None:
     mixed = [Moment(0.0, (9.0, 0.0, 0.0, 0.0)), Moment(1.0, (2.0, 8.0, 0.0, 0.0))]
-    assert lanes(mixed) == {
-        "data": [0.0],
-        "forward": [1.0],
-        "backward": [0.0],
-        "optimizer": [0.0],
-        "other": [0.0],
-    }
+    assert lanes(mixed) == Lanes((0.0,), (1.0,), (0.0,), (0.0,), (0.0,))
 
 
 @pytest.mark.parametrize(
@@ -540,15 +538,21 @@ def test_processes_that_train_report_for_themselves(
     assert roles == ["child", "main"]
 
 
-def test_the_gpus_memory_is_what_a_run_would_find_there() -> None:
-    class Cuda:
-        def mem_get_info(self) -> tuple[int, int]:
-            return 5 * 2**20, 100 * 2**20
+def test_the_gpus_memory_is_what_a_run_would_find_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Cuda(FakeCuda):
+        def memory_allocated(self) -> int:
+            return self.allocated
 
-        def memory_reserved(self) -> int:
-            return 3 * 2**20
+        def get_device_name(self) -> str:
+            return "H200"
 
-        def max_memory_reserved(self) -> int:
-            return 4 * 2**20
-
-    assert gpu_memory(Cuda()) == {"gpu_mb": 4.0, "gpu_free_mb": 8.0}
+    cuda, told = Cuda(), []
+    cuda.allocate(4 * 2**20)
+    cuda.reserved, cuda.total = 3 * 2**20, 8 * 2**20
+    monkeypatch.setattr(torch, "cuda", cuda)
+    link = SimpleNamespace(role="main", send=lambda _, report: told.append(report))
+    watch = SimpleNamespace(seen=set(), complete=True)
+    Surveyor(Settings(main="x", project="p"), link, watch).finish()  # type: ignore[arg-type]
+    (report,) = told
+    assert (report.device, report.gpu_name) == ("cuda", "H200")
+    assert (report.gpu_mb, report.gpu_free_mb) == (4.0, 8.0)
