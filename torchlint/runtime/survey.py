@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import FINISHED, Failed
 from torchlint.runtime.probe.messages import Surveyed
-from torchlint.runtime.probe.steps.executed_lines import NOTES
+from torchlint.runtime.probe.wrapping.executed_lines import NOTES
 from torchlint.runtime.processes.network import Network
 from torchlint.runtime.run import Run
 

@@ -15,8 +15,8 @@ import pytest
 
 from tests.runtime.probe.private_names import NAMES, Name
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.batches import loader_iterators
 from torchlint.runtime.probe.private import MISSING, find
-from torchlint.runtime.probe.steps import loader_iterators
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -119,7 +119,7 @@ def _install_mode(settings: Settings, link: Link) -> Mode | None:
 
         realign.seed_all(settings.seed)
     if settings.workers is not None:
-        from torchlint.runtime.probe.steps import loader_workers
+        from torchlint.runtime.probe.batches import loader_workers
 
         loader_workers.force(settings.workers)
     if settings.mode == PLAIN:

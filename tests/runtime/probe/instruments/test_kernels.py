@@ -17,7 +17,7 @@ from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import kernels
 from torchlint.runtime.probe.messages import KernelsSeen
-from torchlint.runtime.probe.steps import flops
+from torchlint.runtime.probe.wrapping import flops
 
 if TYPE_CHECKING:
     from collections.abc import Callable

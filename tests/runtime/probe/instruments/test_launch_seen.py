@@ -18,7 +18,7 @@ from torchlint.runtime.probe.settings import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 
 class SeveralGpus(FakeCuda):

@@ -20,10 +20,10 @@ from torch.utils import checkpoint
 from torch.utils.data import DataLoader
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.batches import loader_iterators
 from torchlint.runtime.probe.instruments import install_all, reads
 from torchlint.runtime.probe.messages import INSTRUMENTS
 from torchlint.runtime.probe.settings import Settings
-from torchlint.runtime.probe.steps import loader_iterators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

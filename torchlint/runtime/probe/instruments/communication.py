@@ -26,20 +26,20 @@ from torch.optim import optimizer as optim
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.ranks import has_ranks
+from torchlint.runtime.probe.machine.thread_time import ThreadTime
 from torchlint.runtime.probe.messages import (
     Collectives,
     CommunicationSeen,
     GradientExchanges,
 )
-from torchlint.runtime.probe.steps.interpose import shielded
-from torchlint.runtime.probe.steps.ranks import has_ranks
-from torchlint.runtime.probe.steps.thread_time import ThreadTime
+from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
     _Waiting = tuple["_Model", int, bool, list[tuple[int, int | None]]]
     """A model that has had a forward pass, the number of those until then, whether its gradients

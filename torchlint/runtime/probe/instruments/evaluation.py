@@ -12,14 +12,14 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.messages import EvaluatedLine, EvaluationSeen
-from torchlint.runtime.probe.steps.interpose import Inside, shielded
-from torchlint.runtime.probe.steps.module_calls import around_modules
+from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
+from torchlint.runtime.probe.wrapping.module_calls import around_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 _MOST_PLACES = 500
 _MOST_WAITING = 1000

@@ -14,7 +14,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 from torchlint.runtime.probe.steps import events
-from torchlint.runtime.probe.steps.interpose import shielded
+from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

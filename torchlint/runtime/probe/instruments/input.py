@@ -12,15 +12,15 @@ from weakref import WeakKeyDictionary
 from torch.utils.data import DataLoader, get_worker_info
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.batches import loader_iterators
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.thread_time import ThreadTime
 from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
-from torchlint.runtime.probe.steps import loader_iterators
-from torchlint.runtime.probe.steps.interpose import shielded
-from torchlint.runtime.probe.steps.thread_time import ThreadTime
+from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Loader, Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 
 class InputObserver(Observer):

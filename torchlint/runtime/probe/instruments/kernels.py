@@ -14,16 +14,16 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.clock import uses_gpu
 from torchlint.runtime.probe.messages import TF32, KernelsSeen, OptimizerKernels
 from torchlint.runtime.probe.steps import events
-from torchlint.runtime.probe.steps.clock import uses_gpu
 from torchlint.runtime.probe.steps.events import BACKWARD, LOADER, OPTIMIZER
-from torchlint.runtime.probe.steps.flops import Flops
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
-from torchlint.runtime.probe.steps.operations import Operations, name_of
+from torchlint.runtime.probe.wrapping.flops import Flops
+from torchlint.runtime.probe.wrapping.operations import Operations, name_of
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 ATTENTION = {
     "aten::_scaled_dot_product_flash_attention": "flash",

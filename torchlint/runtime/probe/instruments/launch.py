@@ -11,16 +11,16 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.clock import uses_gpu
 from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
-from torchlint.runtime.probe.steps.clock import uses_gpu
-from torchlint.runtime.probe.steps.interpose import shielded
+from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 _MOST_PLACES = 64
 

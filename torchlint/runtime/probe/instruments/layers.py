@@ -13,19 +13,19 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.messages import LayersSeen, ModuleTimes
 from torchlint.runtime.probe.steps import events
-from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
-from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.lane_clock import OpenLanes
-from torchlint.runtime.probe.steps.module_calls import around_modules
-from torchlint.runtime.probe.steps.module_names import ModuleNames
+from torchlint.runtime.probe.wrapping.interpose import shielded
+from torchlint.runtime.probe.wrapping.module_calls import around_modules
+from torchlint.runtime.probe.wrapping.module_names import ModuleNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
     Tell = Callable[[float], None]
 

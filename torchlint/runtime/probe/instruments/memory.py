@@ -16,12 +16,12 @@ import torch
 
 from torchlint.runtime.probe.files import system
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.clock import MEGABYTE, peak_memory_mb, uses_gpu
+from torchlint.runtime.probe.machine.memory_limit import memory_limit
 from torchlint.runtime.probe.messages import MemorySeen
 from torchlint.runtime.probe.steps import events
-from torchlint.runtime.probe.steps.clock import MEGABYTE, peak_memory_mb, uses_gpu
-from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
-from torchlint.runtime.probe.steps.memory_limit import memory_limit
+from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

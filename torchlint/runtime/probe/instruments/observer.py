@@ -8,14 +8,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.steps.interpose import replace, shielded
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.wrapping.interpose import replace, shielded
+from torchlint.runtime.probe.wrapping.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
 
 class Observer:

@@ -10,13 +10,13 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.messages import PaddedPlace, PaddingSeen
-from torchlint.runtime.probe.steps.interpose import Inside, shielded
+from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 _KEY = "attention_mask"
 _DEEPEST = 2

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.messages import CollectorCalls, PausesSeen, Residue
-from torchlint.runtime.probe.steps.interpose import shielded
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.wrapping.interpose import shielded
+from torchlint.runtime.probe.wrapping.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
     Where = tuple[Place, str]
     Counted = dict[Where, tuple[int, float]]

@@ -25,16 +25,16 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.clock import uses_gpu
 from torchlint.runtime.probe.messages import HostCall, ReadsSeen
-from torchlint.runtime.probe.steps import interpose
-from torchlint.runtime.probe.steps.clock import uses_gpu
+from torchlint.runtime.probe.wrapping import interpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
     Calls = dict[tuple[Place | None, str], HostCall]
 

@@ -11,15 +11,15 @@ from weakref import WeakKeyDictionary
 from torch.utils.data import DataLoader, get_worker_info
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.batches import loader_iterators
+from torchlint.runtime.probe.batches.kept_batch import KeptBatch
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.steps import loader_iterators
-from torchlint.runtime.probe.steps.interpose import Inside, shielded
-from torchlint.runtime.probe.steps.kept_batch import KeptBatch
+from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 _MOST_LOADERS = 16
 """Whose first batches are remembered."""

@@ -18,14 +18,14 @@ from torch import nn
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.messages import ShapedModule, ShapesSeen
-from torchlint.runtime.probe.steps import interpose
 from torchlint.runtime.probe.steps.shapes import signature
+from torchlint.runtime.probe.wrapping import interpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 MOST_SHAPES = 16
 """Of a module that are told apart."""

@@ -9,13 +9,13 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.steps.clock import uses_gpu
-from torchlint.runtime.probe.steps.memory_limit import memory_limit
+from torchlint.runtime.probe.machine.clock import uses_gpu
+from torchlint.runtime.probe.machine.memory_limit import memory_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.runtime.probe.steps.interpose import Function
+    from torchlint.runtime.probe.wrapping.interpose import Function
 
 _MOST = 0.5
 """Of the memory that is there. The program as it is stands beside it."""

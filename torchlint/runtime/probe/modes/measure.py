@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import install_all
+from torchlint.runtime.probe.machine.clock import CpuClock, clock_for, is_capturing
 from torchlint.runtime.probe.messages import Timed
 from torchlint.runtime.probe.steps import events
-from torchlint.runtime.probe.steps.clock import CpuClock, clock_for, is_capturing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

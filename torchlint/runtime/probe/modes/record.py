@@ -11,14 +11,15 @@ import torch
 from torch import Tensor, nn
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.machine.clock import is_capturing
 from torchlint.runtime.probe.messages import History, Recorded
 from torchlint.runtime.probe.numbers import computed
 from torchlint.runtime.probe.numbers.reached import Reached
 from torchlint.runtime.probe.numbers.realign import Realigner
 from torchlint.runtime.probe.numbers.sketch import Sketch, Sketcher
 from torchlint.runtime.probe.numbers.weights import FirstWeights
-from torchlint.runtime.probe.steps import events, executed_lines
-from torchlint.runtime.probe.steps.clock import is_capturing
+from torchlint.runtime.probe.steps import events
+from torchlint.runtime.probe.wrapping import executed_lines
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.link import Link

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.steps.interpose import Inside, replace, shielded
+from torchlint.runtime.probe.wrapping.interpose import Inside, replace, shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

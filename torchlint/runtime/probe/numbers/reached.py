@@ -12,7 +12,7 @@ import torch
 
 from torchlint.runtime.probe.messages import Extent
 from torchlint.runtime.probe.script.loaded_files import loaded_files
-from torchlint.runtime.probe.steps.interpose import replace, shielded
+from torchlint.runtime.probe.wrapping.interpose import replace, shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

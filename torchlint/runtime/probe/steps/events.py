@@ -11,16 +11,16 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.steps import interpose
-from torchlint.runtime.probe.steps.interpose import Inside, outermost, replace, shielded
 from torchlint.runtime.probe.steps.ordinals import Ordinals
+from torchlint.runtime.probe.wrapping import interpose
+from torchlint.runtime.probe.wrapping.interpose import Inside, outermost, replace, shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
     from torchlint.runtime.probe.settings import Anchor
-    from torchlint.runtime.probe.steps.interpose import Function, Lanes, Undo
+    from torchlint.runtime.probe.wrapping.interpose import Function, Lanes, Undo
 
     Heard = Callable[[int, Any, Any], None]
     """Gets a number, the optimizer or the module, and the module's arguments."""

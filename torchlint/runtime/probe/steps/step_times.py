@@ -7,8 +7,8 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from torchlint.runtime.probe.machine.clock import seconds_between
 from torchlint.runtime.probe.messages import Lanes
-from torchlint.runtime.probe.steps.clock import seconds_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

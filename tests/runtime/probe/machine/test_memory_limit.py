@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.probe.steps.memory_limit import memory_limit
+from torchlint.runtime.probe.machine.memory_limit import memory_limit
 
 if TYPE_CHECKING:
     from pathlib import Path

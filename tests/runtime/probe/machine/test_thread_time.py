@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.probe.steps import thread_time
-from torchlint.runtime.probe.steps.thread_time import ThreadTime
+from torchlint.runtime.probe.machine import thread_time
+from torchlint.runtime.probe.machine.thread_time import ThreadTime
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
-from torchlint.runtime.probe.steps.loader_workers import force
+from torchlint.runtime.probe.batches.loader_workers import force
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

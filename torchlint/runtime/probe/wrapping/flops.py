@@ -15,16 +15,16 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.messages import FlopsSeen, ModuleFlops
-from torchlint.runtime.probe.steps.interpose import shielded
-from torchlint.runtime.probe.steps.module_calls import around_modules
-from torchlint.runtime.probe.steps.module_names import ModuleNames
-from torchlint.runtime.probe.steps.operations import name_of
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.wrapping.interpose import shielded
+from torchlint.runtime.probe.wrapping.module_calls import around_modules
+from torchlint.runtime.probe.wrapping.module_names import ModuleNames
+from torchlint.runtime.probe.wrapping.operations import name_of
+from torchlint.runtime.probe.wrapping.places import Places
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
     Key = tuple[str, str, Place | None]
     """Name, class, and the line of the first call; modules that share all three count as one."""

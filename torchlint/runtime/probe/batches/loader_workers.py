@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from torchlint.runtime.probe.steps.interpose import replace
+from torchlint.runtime.probe.wrapping.interpose import replace
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
 _OF_WORKERS = ("prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context")
 """Arguments that a loader without workers does not take."""

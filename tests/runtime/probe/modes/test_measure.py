@@ -98,7 +98,7 @@ def test_settling_steps_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink([(3, 2)])
     made = meter(link)
     now = 0.0
-    monkeypatch.setattr("torchlint.runtime.probe.steps.clock.time.perf_counter", lambda: now)
+    monkeypatch.setattr("torchlint.runtime.probe.machine.clock.time.perf_counter", lambda: now)
     for _ in range(6):
         now = float(made.steps + 1)
         made.boundary()
@@ -132,7 +132,7 @@ def test_what_changes_a_step_begins_after_the_warm_up_and_its_work_is_not_timed(
     link = FakeLink([(4, 0), (2, 3), (1, 1)])
     made = watch.meter = meter(link)
     now = 0.0
-    monkeypatch.setattr("torchlint.runtime.probe.steps.clock.time.perf_counter", lambda: now)
+    monkeypatch.setattr("torchlint.runtime.probe.machine.clock.time.perf_counter", lambda: now)
     for _ in range(12):
         now = 2.0 * (made.steps + 1)
         made.boundary()

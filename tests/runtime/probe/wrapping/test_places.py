@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.runtime.probe.settings import Settings
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.wrapping.places import Places
 
 if TYPE_CHECKING:
     from pathlib import Path

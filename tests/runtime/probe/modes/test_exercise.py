@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.runtime.probe.settings import Place
-from torchlint.runtime.probe.steps.executed_lines import Watch
+from torchlint.runtime.probe.wrapping.executed_lines import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

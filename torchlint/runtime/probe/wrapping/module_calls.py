@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from torchlint.runtime.probe.steps.interpose import replace
+from torchlint.runtime.probe.wrapping.interpose import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
 
 def around_modules(make: Callable[[Function], Function]) -> Undo:
