@@ -12,7 +12,7 @@ from tests.profile.conftest import survey, timing
 from torchlint.finding import Finding, Position, Tier
 from torchlint.profile import judging
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.profile.judging import facts_of, judge, unjudged
+from torchlint.profile.judging import all_kinds, facts_of, judge, unjudged
 from torchlint.profile.kind import Kind, Observed, Told
 from torchlint.profile.result import Fact, Line
 
@@ -159,3 +159,8 @@ def test_a_share_is_that_of_the_undisturbed_step_where_it_matters() -> None:
     assert fast.at_most(0.02, window) == pytest.approx(0.1)  # the machine was busy
     slow = evidence(step_s=0.04)
     assert slow.at_most(0.02, window) == pytest.approx(0.1)
+
+
+def test_the_step_its_layers_kernels_and_memory_are_never_findings() -> None:
+    told = [kind.code for kind in all_kinds().values() if kind.judge is None]
+    assert told == ["TR001", "TR301", "TR303", "TR503"]

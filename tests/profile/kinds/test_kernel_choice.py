@@ -9,7 +9,6 @@ import pytest
 from tests.profile.conftest import timing
 from tests.profile.kinds.conftest import evidence
 from torchlint.profile.judging import facts_of
-from torchlint.profile.kinds import kernel_choice
 from torchlint.profile.kinds.kernel_choice import unseen
 from torchlint.runtime.probe.messages import TF32, FlopsSeen, KernelsSeen, OptimizerKernels
 
@@ -105,8 +104,3 @@ def test_what_could_not_be_seen_is_null_with_its_reason() -> None:
     assert [fact.label for fact in facts_of(old)] == ["kernels"]
     assert list(unseen(old)) == ["FLOPs (this torch has no formulas for them)"]
     assert list(unseen(evidence(seen()))) == list(unseen(evidence())) == []
-
-
-def test_it_is_never_a_finding() -> None:
-    assert kernel_choice.kind.judge is None
-    assert (kernel_choice.kind.code, kernel_choice.kind.name) == ("TR303", "kernel-choice")

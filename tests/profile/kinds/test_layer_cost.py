@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.profile.kinds.conftest import evidence
-from torchlint.profile.kinds import layer_cost
 from torchlint.profile.kinds.layer_cost import table
 from torchlint.profile.layers import Row
 from torchlint.runtime.probe.messages import (
@@ -89,8 +88,3 @@ def test_modules_that_nothing_tells_apart_have_no_flops() -> None:
 def test_flops_that_are_not_known_of_each_module_are_told_of_none(kernels: list[Any]) -> None:
     (row,) = table(evidence(found(module("stem", 0.35)), *kernels))
     assert row.flops is None
-
-
-def test_a_layer_is_never_a_finding() -> None:
-    assert layer_cost.kind.judge is None
-    assert (layer_cost.kind.code, layer_cost.kind.name) == ("TR301", "layer-cost")

@@ -9,7 +9,6 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence
 from torchlint.profile.judging import facts_of
-from torchlint.profile.kinds import memory_headroom
 from torchlint.runtime.probe.messages import MemorySeen
 
 HOST = MemorySeen(
@@ -79,9 +78,3 @@ def test_retries_are_told(retries: int, words: str) -> None:
 
 def test_nothing_is_told_of_a_window_that_saw_nothing() -> None:
     assert facts_of(evidence(replace(HOST, phases={}))) == ()
-
-
-def test_it_is_never_a_finding() -> None:
-    assert memory_headroom.kind.judge is None
-    kind = memory_headroom.kind
-    assert (kind.code, kind.name) == ("TR503", "memory-headroom")
