@@ -45,10 +45,11 @@ It measures the right spelling, which needs a GPU. The numbers are equal to roun
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
 from torchlint.rule import (
     Applicability,
     Change,
@@ -63,7 +64,22 @@ from torchlint.rule import (
     sets,
 )
 
-from ._spellings import CUDNN, DEFAULTS, MEANT, names_set, spelled_right, wrong_name
+_CUDNN: Final = "torch.backends.cudnn"
+_DEFAULTS: Final = {"benchmark": False, "deterministic": False, "enabled": True, "allow_tf32": True}
+_MISSPELLED: Final = {
+    "benchmark": "benchmarks benchmarking benchmark_mode Benchmark benchmar benchmak bechmark "
+    "bencmark benckmark benchamrk benchmarck benmark enable_benchmark fastest",
+    "deterministic": "Deterministic deterministics deterministic_mode determinism determinstic "
+    "determistic deterministc determinitic determinisitc determinsitic deterministric",
+    "enabled": "Enabled enable enbled enabeld is_enabled",
+    "allow_tf32": "allow_TF32 allow_tf_32 allow_ft32 tf32 enable_tf32",
+}
+_NOWHERE: Final = ("backends", "backends.cuda", "backend.cudnn", "cuda", "cuda.cudnn", "cudnn")
+_MEANT: Final = {
+    **{f"{_CUDNN}.{name}": flag for flag, names in _MISSPELLED.items() for name in names.split()},
+    **{f"torch.{place}.{flag}": flag for place in _NOWHERE for flag in list(_MISSPELLED)[:2]},
+}
+"""The flag that each wrong name stands for."""
 
 
 class _Misspelled(NamedTuple):
@@ -79,27 +95,27 @@ class _Misspelled(NamedTuple):
 def _misspelled(match: Match) -> _Misspelled:
     assert isinstance(match.node, cst.Assign)
     targets = [each.target for each in match.node.targets]
-    target = next(each for each in targets if wrong_name(each, match.module))
-    wrong = wrong_name(target, match.module)
+    target = next(each for each in targets if _wrong_name(each, match.module))
+    wrong = _wrong_name(target, match.module)
     value = match.module.literal(match.node.value)
-    return _Misspelled(target, wrong, MEANT[wrong], value, len(targets) == 1)
+    return _Misspelled(target, wrong, _MEANT[wrong], value, len(targets) == 1)
 
 
 def _keeps_default(match: Match) -> bool:
     """Whether the flag has this value anyway."""
     found = _misspelled(match)
-    keeps = found.value is DEFAULTS[found.flag]
+    keeps = found.value is _DEFAULTS[found.flag]
     return keeps and because(True, "`{}` is {} by default", found.flag, found.value)
 
 
 def _is_set_too(match: Match) -> bool:
     """Whether the file also sets the flag by its right name."""
-    return f"{CUDNN}.{_misspelled(match).flag}" in match.module.once(names_set)
+    return f"{_CUDNN}.{_misspelled(match).flag}" in match.module.once(_names_set)
 
 
 def _message(match: Match) -> str:
     found = _misspelled(match)
-    advice = "remove it" if _is_set_too(match) else f"set `{CUDNN}.{found.flag}`"
+    advice = "remove it" if _is_set_too(match) else f"set `{_CUDNN}.{found.flag}`"
     return f"torch has no flag `{found.wrong}`, so this sets nothing; {advice}."
 
 
@@ -110,9 +126,9 @@ def _change(match: Match) -> Change | str:
         return remove(match) if found.alone else "the line also assigns to other names"
     if found.flag == "enabled" and found.value is False:
         return "without cuDNN, convolutions are slow"
-    right = spelled_right(found.target, match.module)
+    right = _spelled_right(found.target, match.module)
     if not right:
-        return f"`{CUDNN}` has no name here"
+        return f"`{_CUDNN}` has no name here"
     return f"Set `{right}`", edits.replace(match.module, found.target, right)
 
 
@@ -120,7 +136,7 @@ rule = Rule(
     code="TL302",
     summary="an assignment that reaches no flag of cuDNN",
     fix=Applicability.UNSAFE,
-    finds=(sets(tuple(MEANT), hint_if=(_keeps_default,)),),
+    finds=(sets(tuple(_MEANT), hint_if=(_keeps_default,)),),
     message=_message,
     change=_change,
     triggers=(r"\b(?:cudnn|backends|torch\.cuda)\b",),
@@ -132,7 +148,7 @@ rule = Rule(
 @rule.on(cst.Expr)
 def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
     compared = statement.value
-    flags = {f"{CUDNN}.{flag}" for flag in DEFAULTS}
+    flags = {f"{_CUDNN}.{flag}" for flag in _DEFAULTS}
     if not isinstance(compared, cst.Comparison) or flags.isdisjoint(module.resolve(compared.left)):
         return ()
     other = compared.comparisons[0]
@@ -144,3 +160,27 @@ def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
     message = f"This compares `{flag}` and sets nothing; assign with `=`."
     fix = Fix(Applicability.UNSAFE, f"Set `{flag}`", (edit,))
     return rule.report(module, statement, message, fix=fix)
+
+
+# spellings ----------------------------------------------------------------------------------------
+
+
+def _wrong_name(target: cst.BaseExpression, module: Module) -> str:
+    """The dotted name of no flag that an expression stands for."""
+    return next((name for name in module.resolve(target) if name in _MEANT), "")
+
+
+def _spelled_right(target: cst.BaseExpression, module: Module) -> str:
+    """The expression with the name of the flag; empty if the module with it has no name there."""
+    wrong = _wrong_name(target, module).split(".")
+    right = [*_CUDNN.split("."), _MEANT[".".join(wrong)]]
+    pairs = zip(wrong, right, strict=False)
+    shared = next(index for index, (one, other) in enumerate(pairs) if one != other)
+    kept = dotted_text(target).split(".")[: shared - len(wrong)]
+    return ".".join([*kept, *right[shared:]]) if kept else ""
+
+
+def _names_set(module: Module) -> frozenset[str]:
+    """The dotted names of all that a file assigns to."""
+    targets = (each.target for assign in module.nodes(cst.Assign) for each in assign.targets)
+    return frozenset(name for target in targets for name in module.resolve(target))

@@ -52,6 +52,7 @@ your own version.
 """
 
 from collections.abc import Iterable
+from math import prod
 from typing import Final, NamedTuple
 
 import libcst as cst
@@ -59,16 +60,14 @@ import libcst as cst
 from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, because, calls
 
 from ._precision import MIXED_PRECISION
-from ._shapes import LAYERS, dense_kernel, widths
 
 _LARGE: Final = 81
 _MANY: Final = 512
 _SMALLEST: Final = 16
 _BLOCK: Final = 8
 _WRITTEN_OUT: Final = r"(?:Conv2d|ConvTranspose2d|Linear)\(\s{0,80}(?:in_\w{1,9}=)?\d"
-
-
 _UNWRITTEN: Final = "its widths are not written out as numbers"
+_LAYERS: Final = ("torch.nn.Conv2d", "torch.nn.ConvTranspose2d", "torch.nn.Linear")
 
 
 class Needs(NamedTuple):
@@ -76,25 +75,25 @@ class Needs(NamedTuple):
 
 
 def _has_many_channels(call: cst.Call, module: Module) -> bool:
-    inputs, outputs = widths(call, module)
+    inputs, outputs = _widths(call, module)
     return inputs * outputs >= _MANY
 
 
 def _has_large_kernel(call: cst.Call, module: Module) -> bool:
-    return dense_kernel(call, module) >= _LARGE
+    return _dense_kernel(call, module) >= _LARGE
 
 
 def _mixes_many(match: Match) -> bool:
     if _has_many_channels(match.call, match.module):
         return True
-    inputs, outputs = widths(match.call, match.module)
+    inputs, outputs = _widths(match.call, match.module)
     if not (inputs and outputs):
         return because(False, _UNWRITTEN)
     return because(False, "its channels are few: {} and {}", inputs, outputs)
 
 
 def _is_large(match: Match) -> bool:
-    places = dense_kernel(match.call, match.module)
+    places = _dense_kernel(match.call, match.module)
     if not places:
         said = "its kernel has a stride, or groups, or a size that is not written out"
         return because(False, said)
@@ -103,7 +102,7 @@ def _is_large(match: Match) -> bool:
 
 def _message(match: Match) -> str:
     return (
-        f"Each output value takes {dense_kernel(match.call, match.module)} products per input "
+        f"Each output value takes {_dense_kernel(match.call, match.module)} products per input "
         "channel; use small kernels one after the other, or reduce the resolution first."
     )
 
@@ -123,12 +122,12 @@ rule = Rule(
 
 @rule.on(cst.Call)
 def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
-    if not module.calls(call, *LAYERS):
+    if not module.calls(call, *_LAYERS):
         return ()
     reported = _has_many_channels(call, module) and _has_large_kernel(call, module)
     if reported and module.calls(call, "torch.nn.Conv2d"):
         return because((), "its large kernel is reported already, which costs more")
-    inputs, outputs = widths(call, module)
+    inputs, outputs = _widths(call, module)
     if not (inputs and outputs):
         return because((), _UNWRITTEN)
     if min(inputs, outputs) < _SMALLEST:
@@ -148,8 +147,8 @@ def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
 
 def _given_widths(module: Module) -> frozenset[int]:
     """The numbers of outputs of the layers in a file."""
-    layers = (call for name in LAYERS for call in module.calls_by_name.get(name, ()))
-    return frozenset(widths(call, module)[1] for call in layers)
+    layers = (call for name in _LAYERS for call in module.calls_by_name.get(name, ()))
+    return frozenset(_widths(call, module)[1] for call in layers)
 
 
 @rule.settle(Needs)
@@ -157,3 +156,28 @@ def settle(finding: Finding, _: Needs, project: Project) -> Finding | None:
     mixed = project.has_clue("mixed precision", project.programs(finding.path))
     alone = "no file of the program uses mixed precision, so it computes in float32"
     return finding if mixed else because(None, alone)
+
+
+# sizes of layers ----------------------------------------------------------------------------------
+
+
+def _widths(call: cst.Call, module: Module) -> tuple[int, int]:
+    """The numbers of input and output channels of a layer, 0 where they are not written out."""
+    last = "features" if module.calls(call, "torch.nn.Linear") else "channels"
+    given = (module.argument(call, f"{way}_{last}", at) for at, way in enumerate(("in", "out")))
+    inputs, outputs = (size if isinstance(size, int) else 0 for size in map(module.literal, given))
+    return inputs, outputs
+
+
+def _dense_kernel(call: cst.Call, module: Module) -> int:
+    """The number of places of a kernel that moves by one pixel over all channels; 0 if that is not
+    certain."""
+    stride, groups, kernel = (
+        module.argument(call, name, at)
+        for name, at in (("stride", 3), ("groups", 6), ("kernel_size", 2))
+    )
+    if any(each and module.literal(each) not in (1, (1, 1)) for each in (stride, groups)):
+        return 0
+    size = module.literal(kernel)
+    sides = size if isinstance(size, tuple) else (size, size)
+    return prod(side if isinstance(side, int) else 0 for side in sides)

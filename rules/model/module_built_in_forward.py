@@ -53,10 +53,39 @@ your own version; the losses differ.
 import re
 from typing import Final
 
-from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
-from torchlint.rule import Match, Rule, Tier, because, calls, functions_in
+import libcst as cst
 
-from ._forward import in_forward, is_called
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
+from torchlint.analysis.uses import reads_of_targets
+from torchlint.analysis.values.call_values import MODULE_METHODS
+from torchlint.rule import Match, Module, Rule, Tier, because, calls, functions_in
+
+
+def _in_forward(match: Match) -> bool:
+    """Whether a match stands in `forward` itself, not in a function inside it."""
+    function = match.module.function(match.node)
+    if function is None or function.name.value != "forward":
+        return because(False, "it is not created in a `forward`")
+    alone = "nothing shows that the class of this `forward` inherits from `nn.Module`"
+    return _is_in_network(function, match.module) or because(False, alone)
+
+
+def _is_called(match: Match) -> bool:
+    """Whether each pass creates a layer and calls it, and does nothing else with it."""
+    module = match.module
+    layer = _whole(match.call, module)
+    assign = module.parent(layer)
+    if any(isinstance(target, cst.Attribute) for target in assign_targets(assign)):
+        above = next(module.conditions(layer), None)
+        return above is None or because(False, "it may be created once, under {}", above)
+    uses = [_whole(use, module) for use in reads_of_targets(assign, module)] or [layer]
+    others = [use for use in uses if getattr(module.parent(use), "func", None) is not use]
+    kept = [use for use in others if not isinstance(module.parent(use), cst.Expr)]
+    if kept:
+        return because(False, "the layer is returned, kept or passed on, in {:line}", kept[0])
+    return len(others) < len(uses) or because(False, "nothing calls the layer here")
 
 
 def _named(names: str) -> frozenset[str]:
@@ -68,9 +97,17 @@ _LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
     "MultiheadAttention RNN RNNCell Transformer TransformerDecoder TransformerDecoderLayer "
     "TransformerEncoder TransformerEncoderLayer"
 )
+
+
 _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
+
+
 _NAMES: Final = "|".join(name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS))
+
+
 _BUILT: Final = re.compile(rf"(?:{_NAMES})\(".encode())
+
+
 _BARE: Final = re.compile(rb"(?:^|[^\w.]|\bnn\w{0,9}\.)$")
 """What stands before `Linear(`; not `self.`, and not `My`."""
 
@@ -95,8 +132,8 @@ rule = Rule(
     code="TL308",
     summary="a layer that `forward` creates anew on each pass",
     finds=(
-        calls(*sorted(_LEARNING), where=(in_forward, _learns, is_called)),
-        calls(*sorted(_DROPOUTS), where=(in_forward, is_called), tier=Tier.HINT),
+        calls(*sorted(_LEARNING), where=(_in_forward, _learns, _is_called)),
+        calls(*sorted(_DROPOUTS), where=(_in_forward, _is_called), tier=Tier.HINT),
     ),
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",
@@ -112,3 +149,26 @@ def may_build_in_forward(text: bytes) -> bool:
         for layer in _BUILT.finditer(part)
     )
     return builds or because(False, "no `forward` in the file creates a layer")
+
+
+# layers that are built and called -----------------------------------------------------------------
+
+
+def _is_in_network(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code stands in a class that inherits from `nn.Module`, as far as the file shows."""
+    class_ = module.class_(node)
+    bases = [] if class_ is None else module.definitions.bases(class_)
+    return any(base.startswith("torch.nn.") or base.endswith(ANY.module_classes) for base in bases)
+
+
+def _whole(layer: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`nn.Linear(8, 8).to(device)` for the layer in it, and an `nn.Sequential` for its layers."""
+    while True:
+        parent, outer = module.parent(layer), module.call_with(layer)
+        if isinstance(parent, cst.Attribute) and parent.attr.value in MODULE_METHODS:
+            moved = module.parent(parent)
+        else:
+            moved = outer if outer and module.calls(outer, "torch.nn.Sequential") else None
+        if not isinstance(moved, cst.Call):
+            return layer
+        layer = moved

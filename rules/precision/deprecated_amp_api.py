@@ -65,14 +65,17 @@ UNRESOLVED around 1. The numbers are bitwise equal.
 - PyTorch documentation, "Automatic Mixed Precision package"
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.uses import occurrences
 from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import (
     Applicability,
+    Edit,
     Finding,
     Fix,
     Module,
@@ -81,12 +84,59 @@ from torchlint.rule import (
     Rule,
     Tier,
     because,
+    edits,
     without_fix,
 )
 
-from ._amp_uses import NAMES, Use, is_old, rewritten, uses_of
+_DTYPES = {"cuda": "float16", "cpu": "bfloat16"}
+_PACKAGES = frozenset({"torch.cuda.amp", "torch.cpu.amp"})
+_NAMES = ("autocast", "GradScaler", "custom_fwd", "custom_bwd")
+_OLD = {
+    f"torch.{device}.amp.{file}{name}": (device, name)
+    for device in _DTYPES
+    for file in ("", "autocast_mode.", "grad_scaler.")
+    for name in _NAMES
+}
+"""The dotted names of the old API, with their device and their name in `torch.amp`."""
+_POSITIONS = ("enabled", "dtype", "cache_enabled")
+_MOST_PLACES = 20
+"""An import that is used in more places stays as it is."""
 
-_ANY_NAME = rf"\b(?:{'|'.join(NAMES)}|amp)\b"
+
+class _Use(NamedTuple):
+    """A call of the old API, or a decorator that is not called.
+
+    Args:
+        callee: what names it, such as `autocast` or `torch.cuda.amp.autocast`.
+    """
+
+    callee: cst.BaseExpression
+    call: cst.Call | None
+    device: str
+    name: str
+
+    @property
+    def node(self) -> cst.BaseExpression:
+        return self.call or self.callee
+
+    @property
+    def start(self) -> cst.BaseExpression:
+        """The name that the callee begins with."""
+        start = self.callee
+        while isinstance(start, cst.Attribute):
+            start = start.value
+        return start
+
+
+class _Rewritten(NamedTuple):
+    """The edits for a use. With `imports`, they change an import and all that uses it."""
+
+    edits: tuple[Edit, ...]
+    imports: bool
+
+
+_ANY_NAME = rf"\b(?:{'|'.join(_NAMES)}|amp)\b"
+
 
 rule = Rule(
     code="TL503",
@@ -94,7 +144,7 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.SAFE,
     since=(2, 4),
-    triggers=(r"\bamp\b|import \*", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
+    triggers=(r"\bamp\b|import \*", rf"\b(?:{'|'.join(_NAMES)})\b", r"\b(?:cuda|cpu)\b"),
     clues={
         "AMP": _ANY_NAME,
         "asks for its class": r"\bisinstance\([^\n]{0,200}(?<!torch\.amp\.)\bGradScaler\b",
@@ -114,7 +164,7 @@ class Changed(NamedTuple):
 @rule.on(cst.Call, cst.Decorator)
 def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable[Reported]:
     named = node.func if isinstance(node, cst.Call) else node.decorator
-    if not is_old(named, module):
+    if not _is_old(named, module):
         return ()
     use = module.once(_uses_by_node).get(node)
     if use is None:
@@ -123,9 +173,9 @@ def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable
         return ()
     old = f"torch.{use.device}.amp.{use.name}"
     new = f"torch.amp.{use.name}"
-    given = f'"{use.device}"' if use.name in NAMES[:2] else f'device_type="{use.device}"'
+    given = f'"{use.device}"' if use.name in _NAMES[:2] else f'device_type="{use.device}"'
     message = f"`{old}` is deprecated and warns on each use; use `{new}({given})`."
-    found = rewritten(use, module)
+    found = _rewritten(use, module)
     if isinstance(found, str):
         return rule.report(module, use.node, message, withheld=found)
     said = f"Use `{new}`{', and import it' if found.imports else ''}"
@@ -134,12 +184,12 @@ def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable
     return rule.report(module, use.node, message, fix=fix, needs=needs)
 
 
-def _uses_by_node(module: Module) -> dict[cst.CSTNode | None, Use]:
+def _uses_by_node(module: Module) -> dict[cst.CSTNode | None, _Use]:
     """The uses by their calls, or by the decorators that are not called."""
-    return {use.call or module.parent(use.callee): use for use in module.once(uses_of)}
+    return {use.call or module.parent(use.callee): use for use in module.once(_uses_of)}
 
 
-def _chooses(use: Use, module: Module) -> bool:
+def _chooses(use: _Use, module: Module) -> bool:
     """Whether the code chooses between the old API and the new one."""
     if depends_on_version(use.callee, module):
         return True
@@ -170,3 +220,154 @@ def settle(finding: Finding, changed: Changed, project: Project) -> Finding:
     if changed.scaler and project.has_clue("asks for its class", project.programs(finding.path)):
         return without_fix(finding, "`isinstance` asks for the old class, which the new is not")
     return finding
+
+
+# uses of the old names ----------------------------------------------------------------------------
+
+
+def _is_old(callee: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression may name a part of the old API."""
+    return any(name in _OLD for name in module.resolve(callee))
+
+
+def _uses_of(module: Module) -> list[_Use]:
+    """The uses in a file; none that may also be something else, such as the new API, or a
+    replacement of the project's own where torch has none."""
+    calls = {id(call): call for name in _OLD for call in module.calls_by_name.get(name, ())}
+    named: list[tuple[cst.BaseExpression, cst.Call | None]] = [
+        *((call.func, call) for call in calls.values()),
+        *((each.decorator, None) for each in module.nodes(cst.Decorator)),
+    ]
+    found = []
+    for callee, call in named:
+        names = module.resolve(callee)
+        if names and all(name in _OLD for name in names):
+            found.append(_Use(callee, call, *_OLD[names[0]]))
+    return [use for use in found if all(map(_is_known, _bindings(use.start, module)))]
+
+
+def _bindings(start: cst.BaseExpression, module: Module) -> list[Binding]:
+    return module.names.lookup(start) if isinstance(start, cst.Name) else []
+
+
+def _is_known(binding: Binding) -> bool:
+    """Whether a name is imported, is another name for something, or None where that fails."""
+    return binding.dotted is not None or isinstance(binding.value, cst.Name | cst.Attribute)
+
+
+def _rewritten(use: _Use, module: Module) -> _Rewritten | str:
+    """The use with `torch.amp`, or the reason why it cannot be written."""
+    for binding in _bindings(use.start, module):
+        if binding.how is How.IMPORT:
+            together = module.once(_with_import, binding.node)
+            if together is not None:
+                return _Rewritten(together, imports=True)
+    here = _edits_at(use, f"{_torch_of(use, module)}.amp.{use.name}", module)
+    return here if isinstance(here, str) else _Rewritten(here, imports=False)
+
+
+def _torch_of(use: _Use, module: Module) -> str:
+    """The name of torch at a use: the one that its callee begins with, or one that is imported."""
+    if "torch" in module.resolve(use.start):
+        return module.source(use.start)
+    return module.names.imported_as("torch", use.callee) or "torch"
+
+
+def _edits_at(use: _Use, callee: str, module: Module) -> tuple[Edit, ...] | str:
+    """The edits at the use itself, and an import of torch if they need it."""
+    if use.call is None:
+        here: tuple[Edit, ...] | str = ()
+        callee += f'(device_type="{use.device}")'
+    else:
+        here = _arguments(use, use.call, module)
+    if isinstance(here, str):
+        return here
+    if callee != module.source(use.callee):
+        here = (edits.replace(module, use.callee, callee), *here)
+    needed = any("torch." in edit.content for edit in here)
+    known = module.names.imported_as("torch", use.callee) is not None
+    return (*edits.add_import(module, "torch"), *here) if needed and not known else here
+
+
+def _arguments(use: _Use, call: cst.Call, module: Module) -> tuple[Edit, ...] | str:
+    device = f'"{use.device}"'
+    if use.name.startswith("custom"):
+        return (edits.add_argument(module, call, f"device_type={device}"),)
+    if use.name == "GradScaler":
+        return _with_first(device, call, [module.source(arg) for arg in call.args], module)
+    named = {
+        arg.keyword.value if arg.keyword else position: arg.value
+        for arg, position in zip(call.args, _POSITIONS, strict=False)
+    }
+    if any(arg.star for arg in call.args) or len(named) < len(call.args):
+        return "`torch.amp.autocast` takes its arguments in another order than what `*` or `**` has"
+    if "dtype" not in named and module.literal(named.get("enabled")) is not False:
+        device += f", dtype={_torch_of(use, module)}.{_DTYPES[use.device]}"
+    texts = [f"{name}={edits.value(module, value)}" for name, value in named.items()]
+    return _with_first(device, call, texts, module)
+
+
+def _with_first(first: str, call: cst.Call, texts: list[str], module: Module) -> tuple[Edit, ...]:
+    """The edits that write these texts for the arguments, and one more before them."""
+    if not call.args:
+        return (edits.add_argument(module, call, first),)
+    texts = [f"{first}, {texts[0]}", *texts[1:]]
+    return tuple(
+        edits.replace_argument(module, arg, text)
+        for arg, text in zip(call.args, texts, strict=True)
+    )
+
+
+# imports -------------------------------------------------------------------------------------
+
+
+def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
+    """The edits of an import and of all places that use what it brings; None if one of them must
+    stay as it is."""
+    source = _new_source(node)
+    places = [] if source is None else list(_places(node, module))
+    if source is None or len(places) > _MOST_PLACES:
+        return None
+    found = [edits.replace(module, *source)]
+    uses = module.once(_by_start)
+    for place in places:
+        if module.enclosing(place, cst.Annotation) is not None:
+            continue  # the new class is the base of the old one
+        use = uses.get(id(place))
+        here = "unknown" if use is None else _edits_at(use, module.source(use.callee), module)
+        if isinstance(here, str) or len(_bindings(place, module)) > 1:
+            return None
+        found += here
+    return tuple(found)
+
+
+def _by_start(module: Module) -> dict[int, _Use]:
+    return {id(use.start): use for use in module.once(_uses_of)}
+
+
+def _new_source(node: cst.CSTNode) -> tuple[cst.BaseExpression, str] | None:
+    """What an import names, and what it names instead; None if it also brings something else."""
+    if isinstance(node, cst.ImportFrom):
+        assert node.module is not None
+        assert not isinstance(node.names, cst.ImportStar)
+        brought = [f"{dotted_text(node.module)}.{dotted_text(each.name)}" for each in node.names]
+        if all(name in _OLD for name in brought):
+            return node.module, "torch.amp"
+        return (node.module, "torch") if _PACKAGES.issuperset(brought) else None
+    assert isinstance(node, cst.Import)
+    alone = len(node.names) == 1 and node.names[0].asname is not None
+    package = node.names[0].name
+    return (package, "torch.amp") if alone and dotted_text(package) in _PACKAGES else None
+
+
+def _places(node: cst.CSTNode, module: Module) -> Iterator[cst.BaseExpression]:
+    """Where the names that an import brings are used."""
+    for alias in module.within(node):
+        if not isinstance(alias, cst.ImportAlias):
+            continue
+        name = alias.name if alias.asname is None else alias.asname.name
+        assert isinstance(name, cst.Name)
+        for place in occurrences(name, module):
+            imported = isinstance(module.parent(place), cst.ImportAlias | cst.AsName)
+            if not imported and any(each.node is node for each in _bindings(place, module)):
+                yield place
