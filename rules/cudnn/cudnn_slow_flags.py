@@ -68,7 +68,7 @@ from torchlint.rule import (
     sets,
 )
 
-from ._requests import only_on_request, unasked_options
+from ._options_off_by_default import only_on_request, unasked_options
 
 _CUDNN: Final = "torch.backends.cudnn"
 _ON: Final = (1, 2, "warn", "error")

@@ -70,7 +70,7 @@ from torchlint.rule import (
     remove,
 )
 
-from ._switches import is_optional
+from ._debug_switches import is_optional
 
 _BLOCKING = ("CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING")
 _UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"

@@ -64,7 +64,7 @@ import libcst as cst
 
 from torchlint.rule import Context, Match, Module, Rule, Tier, because, calls, configures
 
-from ._switches import is_optional
+from ._debug_switches import is_optional
 
 _HISTORY = "torch.cuda.memory._record_memory_history"
 _CHECKS = ("torch.autograd.gradcheck", "torch.autograd.gradgradcheck")

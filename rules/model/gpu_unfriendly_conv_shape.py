@@ -59,7 +59,7 @@ import libcst as cst
 
 from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, because, calls
 
-from ._precision import MIXED_PRECISION
+from ._mixed_precision_words import MIXED_PRECISION
 
 _LARGE: Final = 81
 _MANY: Final = 512

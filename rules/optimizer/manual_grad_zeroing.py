@@ -51,7 +51,7 @@ from torchlint.analysis.training import gradients
 from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
 from torchlint.rule import Applicability, Fix, Module, Reported, Rule, because, edits
 
-from ._receiver import is_torchs
+from ._zero_grad_owners import is_torchs
 
 _NO_EFFECT = frozenset({"detach_", "requires_grad_"})
 

@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.analysis.training.syncs import Operand, operand_at
 from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, because, calls, method
 
-from ._masks import COMPARES, is_mask
+from ._boolean_masks import COMPARES, is_mask
 
 _NAMES = ("argwhere", "masked_select", "nonzero", "unique", "unique_consecutive")
 _MESSAGE = (

@@ -82,7 +82,7 @@ from torchlint.rule import (
     edits,
 )
 
-from ._masks import is_mask
+from ._boolean_masks import is_mask
 
 _ONE_TENSOR = frozenset(
     "abs argmax argmin bool cat clamp clone cpu cuda detach eq exp flatten float ge gt int le log "

@@ -121,6 +121,8 @@ class Rule:
         self.name = self.name or home.name
         self.family = self.family or home.folder
         self.page = self.page or home.page
+        self.path = home.path
+        """The file that makes it; of a rule that is a folder, its `__init__.py`."""
         self.gates = tuple(each.words for each in self.finds)
         """For each pattern, regular expressions that all match every file with a match."""
         texts = ((HAS, self.program_has), (LACKS, self.program_lacks))

@@ -6,9 +6,9 @@ from textwrap import dedent
 
 import libcst as cst
 import pytest
+from torchlint.rules.data.tensor_copies_numpy.array_evidence import looks_like_array
+from torchlint.rules.data.tensor_from_array_list import _elements_of as elements_of
 
-from torchlint.analysis.arrays.array_evidence import looks_like_array
-from torchlint.analysis.arrays.array_lists import elements_of
 from torchlint.analysis.module import Module
 from torchlint.analysis.values.kinds import ARRAYS
 from torchlint.files.reading import decode

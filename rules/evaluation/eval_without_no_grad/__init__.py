@@ -75,8 +75,8 @@ from torchlint.rule import (
     edits,
 )
 
-from ._evaluation_loops import evaluation_in
-from ._evaluation_text import CALLED_WITHOUT, EVALUATES, may_evaluate
+from .evaluation_loops import evaluation_in
+from .evaluation_text import CALLED_WITHOUT, EVALUATES, may_evaluate
 
 rule = Rule(
     code="TL701",

@@ -81,10 +81,10 @@ from torchlint.rule import (
     without_fix,
 )
 
-from ._flags import Choice, choices
-from ._networks import PATCHES, convolutions_in
-from ._placement import start_of, switch_on
-from ._reach import Reach, leads_to_training, reach_of, training_functions
+from .flags import Choice, choices
+from .networks import PATCHES, convolutions_in
+from .placement import start_of, switch_on
+from .reach import Reach, leads_to_training, reach_of, training_functions
 
 _CODE = r"(?m)^[^#\n\"']*"
 _ZOO = (

@@ -11,7 +11,7 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import words
 from torchlint.rule import Module
 
-from ._requests import only_on_request, under_option
+from .._options_off_by_default import only_on_request, under_option
 
 _CUDNN = "torch.backends.cudnn"
 _DETERMINISTIC_CALLS = frozenset(

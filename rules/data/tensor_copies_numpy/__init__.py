@@ -61,16 +61,6 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.arrays.array_evidence import looks_like_array
-from torchlint.analysis.arrays.array_sharing import (
-    array_is_written,
-    comes_from_environment,
-    has_an_axis,
-    held_by_nobody,
-    is_read_only,
-    is_resized,
-    tensor_is_written,
-)
 from torchlint.analysis.arrays.tensor_constructors import (
     Constructor,
     Copy,
@@ -92,6 +82,17 @@ from torchlint.rule import (
     Tier,
     because,
     edits,
+)
+
+from .array_evidence import looks_like_array
+from .array_sharing import (
+    array_is_written,
+    comes_from_environment,
+    has_an_axis,
+    held_by_nobody,
+    is_read_only,
+    is_resized,
+    tensor_is_written,
 )
 
 _NARROW = ("uint8", "int8", "bool", "int16", "float16")

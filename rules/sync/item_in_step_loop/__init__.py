@@ -89,7 +89,7 @@ from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Module, Reported, Rule
 
-from ._kept import fix_of
+from .kept_numbers import fix_of
 
 rule = Rule(
     code="TL201",

@@ -6,8 +6,7 @@ from textwrap import dedent
 
 import libcst as cst
 import pytest
-
-from torchlint.analysis.arrays.array_sharing import (
+from torchlint.rules.data.tensor_copies_numpy.array_sharing import (
     array_is_written,
     held_by_nobody,
     is_read_only,
@@ -15,6 +14,7 @@ from torchlint.analysis.arrays.array_sharing import (
     root_of,
     tensor_is_written,
 )
+
 from torchlint.analysis.module import Module
 from torchlint.files.reading import decode
 from torchlint.source.parse import parse

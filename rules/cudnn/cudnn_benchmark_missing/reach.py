@@ -11,7 +11,7 @@ from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
 from torchlint.rule import Module, Project
 
-from ._networks import convolutions_in, lies_in, made_frozen
+from .networks import convolutions_in, lies_in, made_frozen
 
 _Definition = cst.FunctionDef | cst.ClassDef
 

@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import libcst as cst
 import pytest
+from torchlint.rules.model.conv_bias_before_norm.module_order import ModuleOrder
 
-from torchlint.analysis.layers.module_order import ModuleOrder
 from torchlint.analysis.module import Module
 from torchlint.files.reading import decode
 from torchlint.source.parse import parse

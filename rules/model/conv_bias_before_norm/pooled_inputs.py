@@ -2,9 +2,10 @@
 
 import libcst as cst
 
-from torchlint.analysis.layers.module_order import Branch, ModuleOrder
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS
 from torchlint.rule import because
+
+from .module_order import Branch, ModuleOrder
 
 _POOLS = frozenset(
     f"torch.nn.Adaptive{kind}Pool{rank}d" for kind in ("Avg", "Max") for rank in (1, 2, 3)

@@ -71,15 +71,8 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.edits import add_argument, replace
-from torchlint.analysis.layers.bias_initialization import bias_uses
 from torchlint.analysis.layers.chain import Step
 from torchlint.analysis.layers.layers import Layers
-from torchlint.analysis.layers.module_order import Branch, ModuleOrder
-from torchlint.analysis.layers.normalization import (
-    freezing_of_norms,
-    is_batch_norm,
-    is_instance_norm,
-)
 from torchlint.analysis.names import How
 from torchlint.analysis.torch_api import BATCH_NORMS
 from torchlint.rule import (
@@ -97,9 +90,16 @@ from torchlint.rule import (
     without_fix,
 )
 
-from ._bias import argument_of_bias, has_bias, is_linear, same_features
-from ._constructed import may_have_biased_layer
-from ._pooled import gets_one_place
+from .bias_initialization import bias_uses
+from .biased_layers import argument_of_bias, has_bias, is_linear, same_features
+from .biased_layers_in_text import may_have_biased_layer
+from .module_order import Branch, ModuleOrder
+from .normalization import (
+    freezing_of_norms,
+    is_batch_norm,
+    is_instance_norm,
+)
+from .pooled_inputs import gets_one_place
 
 
 def _writes(asks: str, kind: str) -> str:
