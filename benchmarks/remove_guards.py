@@ -35,7 +35,7 @@ DECLARE = {"Rule", "assigns", "calls", "configures", "exports", "first_step", "m
 DECLARE |= {"sets"}
 LISTS = {"contexts", "else_hint", "unless", "hint_if", "where"}
 TEXTS = {"program_has", "program_lacks"}
-OPTIONS = {"since": "None", "until": "None", "operand": "None"}
+OPTIONS = {"since": "None", "until": "None"}
 LONGEST_S = 120
 """A guard whose removal makes a loop endless is caught."""
 

@@ -225,11 +225,11 @@ def _patterns() -> Iterator[tuple[str, str, int]]:
         patterns = (
             *(
                 word
-                for each in rule.triggers
+                for each in rule.gate.words
                 for word in ((each,) if isinstance(each, str) else each)
             ),
-            *rule.triggers_on_demand,
-            *(word for gate in rule.gates for word in gate),
+            *rule.gate.on_demand,
+            *(word for words in rule.pattern_words for word in words),
         )
         for number, text in enumerate(patterns):
             yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED).removeprefix(UNQUOTED), 0

@@ -3,7 +3,7 @@
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
-from torchlint.rule import Module
+from torchlint.rule import Module, once
 
 
 def only_on_request(node: cst.CSTNode, module: Module) -> cst.If | None:
@@ -26,9 +26,10 @@ def _asking(names: frozenset[str] | set[str], node: cst.CSTNode, module: Module)
 
 def under_option(node: cst.CSTNode, module: Module) -> bool:
     """Whether an `if` tests an option of the command line that is off by default."""
-    return _asking(module.once(unasked_options), node, module) is not None
+    return _asking(unasked_options(module), node, module) is not None
 
 
+@once
 def unasked_options(module: Module) -> frozenset[str]:
     """The names of the options that argparse leaves None or False where nobody gives them."""
     found = set()

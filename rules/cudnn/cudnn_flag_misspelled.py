@@ -60,6 +60,7 @@ from torchlint.rule import (
     Rule,
     because,
     edits,
+    once,
     remove,
     sets,
 )
@@ -110,7 +111,7 @@ def _keeps_default(match: Match) -> bool:
 
 def _is_set_too(match: Match) -> bool:
     """Whether the file also sets the flag by its right name."""
-    return f"{_CUDNN}.{_misspelled(match).flag}" in match.module.once(_names_set)
+    return f"{_CUDNN}.{_misspelled(match).flag}" in _names_set(match.module)
 
 
 def _message(match: Match) -> str:
@@ -180,6 +181,7 @@ def _spelled_right(target: cst.BaseExpression, module: Module) -> str:
     return ".".join([*kept, *right[shared:]]) if kept else ""
 
 
+@once
 def _names_set(module: Module) -> frozenset[str]:
     """The dotted names of all that a file assigns to."""
     targets = (each.target for assign in module.nodes(cst.Assign) for each in assign.targets)

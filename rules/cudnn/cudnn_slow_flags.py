@@ -65,6 +65,7 @@ from torchlint.rule import (
     because,
     calls,
     configures,
+    once,
     sets,
 )
 
@@ -82,12 +83,13 @@ def _always(match: Match) -> bool:
 
 def _stays(match: Match) -> bool:
     """Whether the file does not switch it elsewhere, as around a part that does without cuDNN."""
-    for other in match.module.once(_switches):
+    for other in _switches(match.module):
         if other.node is not match.node:
             return because(False, "the file sets `cudnn.enabled` again, in {:line}", other.node)
     return True
 
 
+@once
 def _switches(module: Module) -> list[Match]:
     return list(sets(f"{_CUDNN}.enabled").matches(module))
 
@@ -173,7 +175,7 @@ def _determinism_is_asked_for(node: cst.CSTNode, module: Module) -> bool:
 
 def _option_that_asks(node: cst.CSTNode, module: Module) -> str | None:
     """The option of the command line, off by default, that an `if` around a node tests."""
-    options = module.once(unasked_options)
+    options = unasked_options(module)
     asked = (word for test in _tests(node, module) for word in words(test) if word in options)
     return next((f"--{word.replace('_', '-')}" for word in asked), None)
 

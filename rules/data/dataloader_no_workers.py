@@ -90,6 +90,7 @@ from torchlint.rule import (
     Tier,
     because,
     edits,
+    once,
     without_fix,
 )
 
@@ -188,8 +189,8 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Finding]:
     for arg in passed:
         if module.literal(arg.value) != 0:
             return because((), "{:code} is passed here", arg)
-    work = work_per_sample(module)
-    if work is None and tokenizes_texts(module):
+    work = _work_per_sample(module)
+    if work is None and _tokenizes_texts(module):
         return because((), "the file tokenizes its texts beforehand")
     if work is None and not passed:
         return because((), "nothing in the file shows that a sample takes work when it is read")
@@ -349,22 +350,16 @@ def _fact_about(kind: str, dotted: str, path: str, project: Project) -> Fact | N
 # what a Trainer loads -----------------------------------------------------------------------------
 
 
-def work_per_sample(module: Module) -> _Work | None:
-    """What the datasets and collate functions of a file do for each sample, if they do anything."""
-    return module.once(_work_per_sample)
-
-
-def tokenizes_texts(module: Module) -> bool:
-    return module.once(_tokenizes_texts)
-
-
-def _tokenizes_texts(module: Module) -> bool:
-    return any(map(tokenizes, module.nodes(cst.Call)))
-
-
+@once
 def _work_per_sample(module: Module) -> _Work | None:
+    """What the datasets and collate functions of a file do for each sample, if they do anything."""
     found = [*_in_classes(module), *_on_the_fly(module), *_in_collators(module)]
     return max(found, key=lambda each: each.certain, default=None)
+
+
+@once
+def _tokenizes_texts(module: Module) -> bool:
+    return any(map(tokenizes, module.nodes(cst.Call)))
 
 
 def _in_classes(module: Module) -> Iterator[_Work]:

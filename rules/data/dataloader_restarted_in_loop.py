@@ -68,7 +68,7 @@ from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.uses import occurrences
-from torchlint.rule import Match, Module, Rule, because, calls
+from torchlint.rule import Match, Module, Rule, because, calls, once
 
 _LOADER = "torch.utils.data.DataLoader"
 _LOADER_WORDS = re.compile(r"(?:loader|_dl)s?$", re.IGNORECASE)
@@ -143,13 +143,14 @@ def _takes_one_batch(match: Match) -> bool:
         return True
     if loop is None:
         return because(False, "this takes one batch outside of loops")
-    if match.module.once(_holds_loop, loop):
+    if _holds_loop(match.module, loop):
         outer = "this takes one batch in each round of an outer loop, as once per epoch"
         return because(False, outer)
     guard = match.module.loops.guard(match.node, loop)
     return guard is None or because(False, "this does not run in each round of its loop: {}", guard)
 
 
+@once
 def _holds_loop(module: Module, loop: Loop) -> bool:
     return any(isinstance(each, cst.For | cst.While) for each in module.within(loop.body))
 
@@ -247,11 +248,12 @@ def is_built_again(call: cst.Call, loop: Loop, module: Module) -> bool:
     use = _touched_in(loop, dataset, module)
     if use is not None:
         return because(False, "the loop may change {:code}, in {:line}", dataset, use)
-    optimizer = module.once(_made_optimizer, loop)
+    optimizer = _made_optimizer(module, loop)
     runs = "each round is a run of its own, with a new optimizer: {}"
     return optimizer is None or because(False, runs, optimizer)
 
 
+@once
 def _made_optimizer(module: Module, loop: Loop) -> cst.Call | None:
     made = (each for each in module.calls_within(loop.body) if module.calls(each, *OPTIMIZERS))
     return next(made, None)

@@ -54,7 +54,7 @@ from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.loading.worker_processes import moves_to_device, puts_on_device
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Match, Module, Rule, because, method, passes
+from torchlint.rule import Match, Module, Rule, because, method, once, passes
 
 
 def _moves(match: Match) -> bool:
@@ -77,7 +77,7 @@ def _in_sample(match: Match) -> bool:
 
 
 def _loads(match: Match) -> bool:
-    collated = match.module.once(_collates, match.module.function(match.node))
+    collated = _collates(match.module, match.module.function(match.node))
     alone = "no `__getitem__` of a dataset and no collate function of the file runs this"
     return collated or _in_sample(match) or because(False, alone)
 
@@ -90,14 +90,16 @@ def _moves_a_batch(match: Match) -> bool:
 def _keeps_on_device(match: Match) -> bool:
     """Whether the dataset keeps tensors on the GPU, with those that it loads."""
     class_ = match.module.class_(match.node)
-    keeps = _in_sample(match) and match.module.once(_class_keeps_on_device, class_)
+    keeps = _in_sample(match) and _class_keeps_on_device(match.module, class_)
     return keeps and because(True, "the dataset keeps tensors on the GPU, perhaps all of its data")
 
 
+@once
 def _class_keeps_on_device(module: Module, class_: cst.ClassDef | None) -> bool:
     return any(puts_on_device(each, [], module) for each in filter(None, [class_]))
 
 
+@once
 def _collates(module: Module, function: cst.FunctionDef | None) -> bool:
     return any(collates(each, module) for each in filter(None, [function]))
 

@@ -63,7 +63,7 @@ from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.uses import calls_of
-from torchlint.rule import Module, Reported, Rule, Tier, because
+from torchlint.rule import Module, Reported, Rule, Tier, because, once
 
 _READERS = (
     "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "torch.load", "json.load", "pickle.load",
@@ -127,10 +127,12 @@ def _is_rare(call: cst.Call, module: Module) -> bool:
     """Whether a condition may keep the call, or one of the method that it is in, from running."""
     for above in module.conditions(call):
         return because(True, "this runs only under a condition, {}", above)
-    decides = module.once(_condition_of, module.function(call))
+    function = module.function(call)
+    decides = None if function is None else _condition_of(module, function)
     return decides is not None and because(True, "this is called only under {}", decides)
 
 
+@once
 def _condition_of(module: Module, function: cst.FunctionDef) -> cst.CSTNode | None:
     """What decides about a call of a function."""
     found = (above for each in calls_of(function, module) for above in module.conditions(each))

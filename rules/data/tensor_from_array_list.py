@@ -55,7 +55,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import method_name, methods_called_on
 from torchlint.analysis.values.kinds import ARRAYS, NO_VALUE, TENSORS, UNKNOWN_VALUE, Kind, Value
-from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, because, edits
+from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, Triggers, because, edits
 
 # Patterns that start with a literal are found much faster than alternatives.
 _CALL = re.compile(
@@ -76,19 +76,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 
-rule = Rule(
-    code="TL106",
-    summary="a tensor is built number by number from arrays or tensors",
-    fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
-    triggers=(
-        r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
-        r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
-    ),
-)
-
-
-@rule.narrow
-def may_build_number_by_number(text: bytes) -> bool:
+def _may_build_number_by_number(text: bytes) -> bool:
     """Whether a constructor gets a list, the name of a list, or numbers read from tensors."""
     given = [call.end() for call in _CALL.finditer(text)]
     if any(_NUMBERS.match(text, at) for at in given):
@@ -100,6 +88,20 @@ def may_build_number_by_number(text: bytes) -> bool:
     names = {name[1] for at in given if (name := _NAME.match(text, at))}
     listed = bool(names) and not names.isdisjoint(_lists_made(text))
     return listed or because(False, "no tensor of the file is made from a list that it shows")
+
+
+rule = Rule(
+    code="TL106",
+    summary="a tensor is built number by number from arrays or tensors",
+    fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
+    triggers=Triggers(
+        (
+            r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
+            r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
+        ),
+        check=_may_build_number_by_number,
+    ),
+)
 
 
 def _lists_made(text: bytes) -> Iterator[bytes]:

@@ -68,7 +68,18 @@ import libcst as cst
 from torchlint.analysis.training.loops import sounds_like_evaluation
 from torchlint.analysis.uses import method_name, reads_after, receiving_parameter
 from torchlint.project.calls import CALL_DEPTH
-from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, because, calls, configures
+from torchlint.rule import (
+    Context,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    because,
+    calls,
+    configures,
+    once,
+)
 
 _WRAPPER = "torch.nn.DataParallel"
 _NO_FIX = (
@@ -148,7 +159,7 @@ rule = Rule(
 
 @rule.on(cst.Call)
 def makes_an_object_of_a_class_that_inherits(call: cst.Call, module: Module) -> Iterable[Reported]:
-    own = module.once(_own_wrappers)
+    own = _own_wrappers(module)
     if own.isdisjoint(module.resolve(call.func)):
         return ()
     match = Match(call, module)
@@ -158,6 +169,7 @@ def makes_an_object_of_a_class_that_inherits(call: cst.Call, module: Module) -> 
     return rule.report(module, call, _message(match), tier=tier, withheld=_NO_FIX)
 
 
+@once
 def _own_wrappers(module: Module) -> frozenset[str]:
     """The dotted names of the classes of the file that inherit from the wrapper."""
     return frozenset(
@@ -231,10 +243,11 @@ def _given_to_evaluation(
     return (
         received is not None
         and depth < CALL_DEPTH
-        and module.once(_parameter_evaluated, received, depth + 1)
+        and _parameter_evaluated(module, received, depth + 1)
     )
 
 
+@once
 def _parameter_evaluated(module: Module, received: cst.Param, depth: int) -> bool:
     return _all_evaluate(module.reads(received, received.name.value), module, depth)
 

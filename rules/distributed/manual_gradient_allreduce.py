@@ -61,7 +61,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.guards import words
-from torchlint.rule import Context, Match, Module, Rule, because, calls
+from torchlint.rule import Context, Match, Module, Rule, because, calls, once
 
 _SAYS_NOTHING = frozenset({"data", "grad", "None", "requires_grad"})
 _ALL = ("parameters()", "param_groups", '["params"]', "['params']")
@@ -80,7 +80,7 @@ class _GradientLoop(NamedTuple):
     def picks_some(self, module: Module) -> bool:
         """Whether a condition is about more than whether there is a gradient."""
         about = {*_SAYS_NOTHING, self.variable}
-        return any(not about.issuperset(asked) for asked in module.once(_asked, self.loop))
+        return any(not about.issuperset(asked) for asked in _asked(module, self.loop))
 
 
 def _loop(match: Match) -> _GradientLoop | None:
@@ -138,6 +138,7 @@ rule = Rule(
 # loops over gradients -----------------------------------------------------------------------------
 
 
+@once
 def _asked(module: Module, loop: cst.For) -> list[list[str]]:
     """The names in each condition of a loop."""
     return [

@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from torchlint.rule import Match, Module, because
+from torchlint.rule import Match, Module, because, once
 
 
 def is_optional(match: Match) -> bool:
@@ -13,12 +13,13 @@ def is_optional(match: Match) -> bool:
     above = next(module.conditions(match.node), None)
     if above is not None:
         return because(True, "it is only there under {}", above)
-    if function is None or module.once(_is_used_always, function):
+    if function is None or _is_used_always(module, function):
         return False
     used = _used_as(function, module).value
     return because(True, "nothing in the file uses `{}` in every run", used)
 
 
+@once
 def _is_used_always(module: Module, function: cst.FunctionDef) -> bool:
     name = _used_as(function, module)
     return any(

@@ -67,6 +67,7 @@ from torchlint.rule import (
     because,
     calls,
     exports,
+    once,
     remove,
 )
 
@@ -105,7 +106,7 @@ def _is_too_late(match: Match) -> bool:
 
 
 def _is_undone(match: Match) -> bool:
-    undone = match.module.once(_change_of, _named(match), ("1", "DETAIL"))
+    undone = _change_of(match.module, _named(match), ("1", "DETAIL"))
     said = "the file also reads or changes it elsewhere: {}"
     return undone is not None and because(True, said, undone)
 
@@ -132,6 +133,7 @@ rule = Rule(
 )
 
 
+@once
 def _change_of(
     module: Module, variable: str, values: tuple[str, ...]
 ) -> cst.BaseSmallStatement | None:

@@ -54,7 +54,7 @@ version, on the CPU as well as on a GPU.
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Match, Rule, Tier, because, calls, method
+from torchlint.rule import Context, Match, Rule, Tier, Triggers, because, calls, method
 
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
 _SHOWN = ("wandb.Histogram", "wandb.Image", "wandb.Video")
@@ -120,9 +120,11 @@ rule = Rule(
     message=_message,
     change="how often it is needed is yours to say",
     contexts=(Context.HOT,),
-    triggers_on_demand=(
-        r"\btorch\.save\(|\bsave_image\(|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
-        r"|\b(?:np|numpy)\.savez?|\bdeepcopy\([^\n]{0,80}\bstate_dict\(|\bwandb\.[HIV]|"
-        rf"\.(?:{'|'.join(_LOGGED)})\(",
+    triggers=Triggers(
+        on_demand=(
+            r"\btorch\.save\(|\bsave_image\(|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
+            r"|\b(?:np|numpy)\.savez?|\bdeepcopy\([^\n]{0,80}\bstate_dict\(|\bwandb\.[HIV]|"
+            rf"\.(?:{'|'.join(_LOGGED)})\(",
+        )
     ),
 )

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.layers.layers import layers_of
 from torchlint.analysis.names import dotted_text
 from torchlint.rule import Match, Module
 
@@ -30,7 +30,7 @@ def softmax_of(node: cst.CSTNode | None, module: Module) -> Softmax | None:
     if _is_softmax(node.func):
         assert isinstance(node.func, cst.Attribute)
         return Softmax(node, node.func.value, module.argument(node, "dim", 0))
-    layers = module.once(Layers)
+    layers = layers_of(module)
     made = layers.chain(node.func).first
     if len(made) != 1 or made[0].call is None:
         return None

@@ -61,7 +61,7 @@ from typing import TypeGuard
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.layers.layers import layers_of
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, because, edits
 
 rule = Rule(
@@ -130,7 +130,7 @@ def _returns_weights(call: cst.Call, module: Module) -> bool:
 
 
 def _is_attention(func: cst.BaseExpression, module: Module) -> bool:
-    layers = module.once(Layers)
+    layers = layers_of(module)
     made = [each.call for each in layers.chain(func).first]
     return bool(made) and all(
         each is not None and layers.is_one_of(each, ("torch.nn.MultiheadAttention",))

@@ -57,7 +57,18 @@ from typing import Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, because, calls
+from torchlint.rule import (
+    Finding,
+    Match,
+    Module,
+    Project,
+    Reported,
+    Rule,
+    Tier,
+    because,
+    calls,
+    once,
+)
 
 from ._mixed_precision_words import MIXED_PRECISION
 
@@ -135,7 +146,7 @@ def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
         return because((), said, min(inputs, outputs), _SMALLEST)
     if inputs % _BLOCK == 0:
         return because((), "its {} inputs are a multiple of 8", inputs)
-    if inputs not in module.once(_given_widths):
+    if inputs not in _given_widths(module):
         return because((), "no layer of the file gives {} outputs, so data decides this", inputs)
     message = (
         f"{inputs} is no multiple of {_BLOCK}, so tensor cores compute this layer with "
@@ -145,6 +156,7 @@ def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
     return rule.report(module, call, message, withheld=change, needs=Needs())
 
 
+@once
 def _given_widths(module: Module) -> frozenset[int]:
     """The numbers of outputs of the layers in a file."""
     layers = (call for name in _LAYERS for call in module.calls_by_name.get(name, ()))

@@ -57,6 +57,7 @@ from torchlint.rule import (
     Match,
     Module,
     Rule,
+    Triggers,
     because,
     calls,
     edits,
@@ -148,12 +149,9 @@ rule = Rule(
     change=_change,
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),
-    triggers=(r"[sS]oftmax\b",),
     may_change="logarithms of probabilities that underflow are finite, others round differently",
+    triggers=Triggers((r"[sS]oftmax\b",), check=_may_take_log),
 )
-
-
-rule.narrow(_may_take_log)
 
 
 # from probabilities to the softmax ----------------------------------------------------------------

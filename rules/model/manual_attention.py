@@ -57,7 +57,19 @@ import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name, reads_of_targets
-from torchlint.rule import Context, Match, Module, Rule, Tier, because, calls, functions_in, method
+from torchlint.rule import (
+    Context,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    Triggers,
+    because,
+    calls,
+    functions_in,
+    method,
+    once,
+)
 
 from ._softmax import is_method, softmax_of
 
@@ -111,15 +123,30 @@ def _weighs_values(match: Match) -> bool:
 def _is_other_arm(match: Match) -> bool:
     """Whether another branch of the function takes the same softmax, and was reported."""
     key = (match.module.function(match.node), match.module.source(match.node))
-    first = match.module.once(_firsts).get(key)
+    first = _firsts(match.module).get(key)
     if first is None or first is match.node:
         return False
     return because(True, "another branch takes the same softmax, and is reported: {}", first)
 
 
+@once
 def _firsts(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
     calls = [call for name in _NAMES for call in module.calls_by_method.get(name, ())]
     return {(module.function(call), module.source(call)): call for call in reversed(calls)}
+
+
+def _may_have_attention(text: bytes) -> bool:
+    """Whether in a file without a fused way a function may weigh, and multiply twice."""
+    fused = next((word for word in _FUSED if word.encode() in text), None)
+    if fused is not None:
+        return because(False, "the file knows a fused attention: it mentions `{}`", fused)
+    multiplies = any(
+        len(_PRODUCT.findall(text, *each)) > 1 and _may_weigh(text, *each)
+        for each in functions_in(text)
+        if _WEIGHS.search(text, *each)
+    )
+    alone = "no function of the file has two products of matrices and a softmax between them"
+    return multiplies or because(False, alone)
 
 
 rule = Rule(
@@ -137,22 +164,8 @@ rule = Rule(
     change="the mask, the scale and the dropout must be passed in another way",
     contexts=(Context.OUTSIDE_EVALUATION,),
     since=(2, 0),
+    triggers=Triggers(check=_may_have_attention),
 )
-
-
-@rule.narrow
-def may_have_attention(text: bytes) -> bool:
-    """Whether in a file without a fused way a function may weigh, and multiply twice."""
-    fused = next((word for word in _FUSED if word.encode() in text), None)
-    if fused is not None:
-        return because(False, "the file knows a fused attention: it mentions `{}`", fused)
-    multiplies = any(
-        len(_PRODUCT.findall(text, *each)) > 1 and _may_weigh(text, *each)
-        for each in functions_in(text)
-        if _WEIGHS.search(text, *each)
-    )
-    alone = "no function of the file has two products of matrices and a softmax between them"
-    return multiplies or because(False, alone)
 
 
 def _may_weigh(text: bytes, start: int, end: int) -> bool:
@@ -170,12 +183,13 @@ def _may_weigh(text: bytes, start: int, end: int) -> bool:
 # scores and weights -------------------------------------------------------------------------------
 
 
+@once
 def _are_scores(module: Module, node: cst.BaseExpression | None, depth: int = _DEEPEST) -> bool:
     """Whether an expression is a product of queries and keys, perhaps scaled, shifted and masked,
     whichever way the code takes."""
 
     def ask(part: cst.BaseExpression | None) -> bool:
-        return depth > 0 and module.once(_are_scores, part, depth - 1)
+        return depth > 0 and _are_scores(module, part, depth - 1)
 
     if _factors(node, module):
         return True
@@ -193,6 +207,7 @@ def _are_scores(module: Module, node: cst.BaseExpression | None, depth: int = _D
     return False
 
 
+@once
 def _only_weigh(
     module: Module, node: cst.BaseExpression, turned: bool = False, depth: int = _DEEPEST
 ) -> bool:
@@ -200,7 +215,7 @@ def _only_weigh(
     values by them; if they are turned, from the right."""
 
     def ask(part: cst.BaseExpression, *, turns: bool = False) -> bool:
-        return depth > 0 and module.once(_only_weigh, part, turned is not turns, depth - 1)
+        return depth > 0 and _only_weigh(module, part, turned is not turns, depth - 1)
 
     around = module.call_with(node) or module.parent(node)
     method = around.attr.value if isinstance(around, cst.Attribute) else ""

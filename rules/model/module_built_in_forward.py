@@ -60,7 +60,7 @@ from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
 from torchlint.analysis.uses import reads_of_targets
 from torchlint.analysis.values.call_values import MODULE_METHODS
-from torchlint.rule import Match, Module, Rule, Tier, because, calls, functions_in
+from torchlint.rule import Match, Module, Rule, Tier, Triggers, because, calls, functions_in
 
 
 def _in_forward(match: Match) -> bool:
@@ -128,6 +128,16 @@ def _message(match: Match) -> str:
     return f"{made}; create it in `__init__`."
 
 
+def _may_build_in_forward(text: bytes) -> bool:
+    builds = any(
+        _BARE.search(part[max(0, layer.start() - 12) : layer.start()])
+        for start, end in functions_in(text)
+        if (part := text[start:end].partition(b"\nclass ")[0]).lstrip().startswith(b"def forward")
+        for layer in _BUILT.finditer(part)
+    )
+    return builds or because(False, "no `forward` in the file creates a layer")
+
+
 rule = Rule(
     code="TL308",
     summary="a layer that `forward` creates anew on each pass",
@@ -137,18 +147,8 @@ rule = Rule(
     ),
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",
+    triggers=Triggers(check=_may_build_in_forward),
 )
-
-
-@rule.narrow
-def may_build_in_forward(text: bytes) -> bool:
-    builds = any(
-        _BARE.search(part[max(0, layer.start() - 12) : layer.start()])
-        for start, end in functions_in(text)
-        if (part := text[start:end].partition(b"\nclass ")[0]).lstrip().startswith(b"def forward")
-        for layer in _BUILT.finditer(part)
-    )
-    return builds or because(False, "no `forward` in the file creates a layer")
 
 
 # layers that are built and called -----------------------------------------------------------------

@@ -78,7 +78,7 @@ from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Match, Module, Rule, Tier, because, method
+from torchlint.rule import Match, Module, Rule, Tier, because, method, once
 
 _Route = frozenset["_Through"]
 _Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign
@@ -141,7 +141,7 @@ def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
     if around is None:
         return []
     found = {}
-    for outer, inner in module.once(_routes, around).get(backward, ()):
+    for outer, inner in _routes(module, around).get(backward, ()):
         fates = [_is_zeroed(model, backward, around, module) for model in (outer, inner)]
         if fates == [True, False]:
             found[outer] = _Wasted(outer, inner, is_outer=True)
@@ -155,6 +155,7 @@ def _repeated(node: cst.CSTNode, module: Module) -> cst.CSTNode | None:
     return next(reversed([*module.loops.loops_around(node)]), None) or module.function(node)
 
 
+@once
 def _optimizers(module: Module) -> dict[str, set[str]]:
     """For each model that the file gives an optimizer, as `model.parameters()`, the names of its
     optimizers."""
@@ -175,14 +176,15 @@ def _is_zeroed(model: str, backward: cst.Call, around: cst.CSTNode, module: Modu
     or the next; None if neither is to be seen."""
     at = module.order(backward)
     coming = []
-    for name in {model, *module.once(_optimizers).get(model, ())}:
-        events = module.once(_events, around).get(name, [])
+    for name in {model, *_optimizers(module).get(model, ())}:
+        events = _events(module, around).get(name, [])
         if events:
             order, zeroes = events[bisect_left(events, (at, False)) % len(events)]
             coming.append((order < at, order, zeroes))
     return min(coming)[2] if coming else None
 
 
+@once
 def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bool]]]:
     """For each optimizer and model, where it zeroes gradients (True) and steps (False)."""
     found: dict[str, list[tuple[int, bool]]] = defaultdict(list)
@@ -199,6 +201,7 @@ def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bo
 # which models a loss was computed with -----------------------------------------------------
 
 
+@once
 def _routes(module: Module, around: cst.CSTNode) -> dict[cst.CSTNode, _Route]:
     """For each backward pass in a loop or function, the models that it goes through."""
     known: dict[str, _Route] = {}
@@ -248,6 +251,6 @@ def _route(node: cst.CSTNode, known: dict[str, _Route], module: Module) -> _Rout
 
 def _model_of(call: cst.Call, module: Module) -> str | None:
     """`netD` for `netD(x)` and `netD.score(x)`, if it is a model with an optimizer."""
-    models = module.once(_optimizers)
+    models = _optimizers(module)
     func = dotted_text(call.func)
     return next((each for each in (func, func.rpartition(".")[0]) if each in models), None)

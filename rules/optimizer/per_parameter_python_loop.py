@@ -54,7 +54,7 @@ import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import parameter_loop
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Match, Module, Rule, Tier, because, method
+from torchlint.rule import Context, Match, Module, Rule, Tier, because, method, once
 
 _METHODS = ("norm", "vector_norm", "clamp_", "mul_", "div_", "add_", "sub_")
 _EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "all_gather"})
@@ -65,7 +65,7 @@ def _computes_with_a_gradient(match: Match) -> bool:
     loop = parameter_loop(match.call, match.module)
     if loop is None:
         return because(False, "no loop around this goes over the parameters of a model")
-    first = match.module.once(_first, loop)
+    first = _first(match.module, loop)
     if first is None:
         return because(False, "nothing in {} computes with gradients", loop)
     said = "the loop is reported where it computes with gradients first: {}"
@@ -117,6 +117,7 @@ rule = Rule(
 # loops over gradients -----------------------------------------------------------------------------
 
 
+@once
 def _first(module: Module, loop: cst.CSTNode) -> cst.Call | None:
     """The first call in a loop that computes with a gradient."""
     for call in module.calls_within(loop):

@@ -63,6 +63,7 @@ from torchlint.rule import (
     Tier,
     because,
     method,
+    once,
     remove,
 )
 
@@ -81,7 +82,7 @@ def _is_used_once(match: Match) -> bool:
     module, around = match.module, match.module.step_loop(match.node)
     if around is None:
         return because(False, "no loop around this trains on each round")
-    need = module.once(_need_of_graph, around.node)
+    need = _need_of_graph(module, around.node)
     return need is None or because(False, need.sentence, need.place)
 
 
@@ -101,6 +102,7 @@ rule = Rule(
 # who needs the graph ------------------------------------------------------------------------------
 
 
+@once
 def _need_of_graph(module: Module, loop: Loop) -> _Need | None:
     """What may go through the graph of a round of a loop again; None if its only backward pass
     goes through a graph of the same round."""

@@ -69,6 +69,7 @@ from torchlint.rule import (
     because,
     calls,
     edits,
+    once,
 )
 
 _OPTIMIZERS = tuple(
@@ -114,7 +115,7 @@ def _is_compiled(match: Match) -> bool:
         call = module.call_with(step)
         if call is not None and module.calls(call, "torch.compile"):
             return True
-        if module.function(step) in module.once(compiled_functions):
+        if module.function(step) in compiled_functions(module):
             return True
     return because(False, "its `step` is not known to be compiled")
 
@@ -129,10 +130,11 @@ def _uses(match: Match) -> Iterable[cst.BaseExpression]:
         return match.module.reads(statement, target.value)[:_MOST_USES]
     if not isinstance(target, cst.Attribute):
         return ()
-    by_class = match.module.once(_attributes_of_self, target.attr.value)
+    by_class = _attributes_of_self(match.module, target.attr.value)
     return by_class.get(match.module.class_(target), [])[:_MOST_USES]
 
 
+@once
 def _attributes_of_self(
     module: Module, name: str
 ) -> dict[cst.ClassDef | None, list[cst.BaseExpression]]:

@@ -85,6 +85,7 @@ from torchlint.rule import (
     Tier,
     because,
     edits,
+    once,
     without_fix,
 )
 
@@ -166,7 +167,7 @@ def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable
     named = node.func if isinstance(node, cst.Call) else node.decorator
     if not _is_old(named, module):
         return ()
-    use = module.once(_uses_by_node).get(node)
+    use = _uses_by_node(module).get(node)
     if use is None:
         return because((), "{:code} may be something else here", named)
     if _chooses(use, module):
@@ -184,9 +185,10 @@ def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable
     return rule.report(module, use.node, message, fix=fix, needs=needs)
 
 
+@once
 def _uses_by_node(module: Module) -> dict[cst.CSTNode | None, _Use]:
     """The uses by their calls, or by the decorators that are not called."""
-    return {use.call or module.parent(use.callee): use for use in module.once(_uses_of)}
+    return {use.call or module.parent(use.callee): use for use in _uses_of(module)}
 
 
 def _chooses(use: _Use, module: Module) -> bool:
@@ -194,7 +196,7 @@ def _chooses(use: _Use, module: Module) -> bool:
     if depends_on_version(use.callee, module):
         return True
     function, conditional = _place(use.callee, module)
-    new = module.once(_places_of_the_new, use.name)
+    new = _places_of_the_new(module, use.name)
     chooses = (function, True) in new or (conditional and (function, False) in new)
     said = "a condition chooses between this and `torch.amp.{}`, which is called here too"
     return chooses and because(True, said, use.name)
@@ -205,6 +207,7 @@ def _place(node: cst.CSTNode, module: Module) -> tuple[cst.FunctionDef | None, b
     return module.function(node), next(module.conditions(node), None) is not None
 
 
+@once
 def _places_of_the_new(module: Module, name: str) -> set[tuple[cst.FunctionDef | None, bool]]:
     """Where the new API is called by one of its names."""
     names = (f"torch.amp.{name}", f"torch.{name}")
@@ -230,6 +233,7 @@ def _is_old(callee: cst.BaseExpression, module: Module) -> bool:
     return any(name in _OLD for name in module.resolve(callee))
 
 
+@once
 def _uses_of(module: Module) -> list[_Use]:
     """The uses in a file; none that may also be something else, such as the new API, or a
     replacement of the project's own where torch has none."""
@@ -259,7 +263,7 @@ def _rewritten(use: _Use, module: Module) -> _Rewritten | str:
     """The use with `torch.amp`, or the reason why it cannot be written."""
     for binding in _bindings(use.start, module):
         if binding.how is How.IMPORT:
-            together = module.once(_with_import, binding.node)
+            together = _with_import(module, binding.node)
             if together is not None:
                 return _Rewritten(together, imports=True)
     here = _edits_at(use, f"{_torch_of(use, module)}.amp.{use.name}", module)
@@ -321,6 +325,7 @@ def _with_first(first: str, call: cst.Call, texts: list[str], module: Module) ->
 # imports -------------------------------------------------------------------------------------
 
 
+@once
 def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
     """The edits of an import and of all places that use what it brings; None if one of them must
     stay as it is."""
@@ -329,7 +334,7 @@ def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
     if source is None or len(places) > _MOST_PLACES:
         return None
     found = [edits.replace(module, *source)]
-    uses = module.once(_by_start)
+    uses = _by_start(module)
     for place in places:
         if module.enclosing(place, cst.Annotation) is not None:
             continue  # the new class is the base of the old one
@@ -341,8 +346,9 @@ def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
     return tuple(found)
 
 
+@once
 def _by_start(module: Module) -> dict[int, _Use]:
-    return {id(use.start): use for use in module.once(_uses_of)}
+    return {id(use.start): use for use in _uses_of(module)}
 
 
 def _new_source(node: cst.CSTNode) -> tuple[cst.BaseExpression, str] | None:

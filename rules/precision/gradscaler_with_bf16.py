@@ -63,6 +63,7 @@ from torchlint.rule import (
     Tier,
     because,
     calls,
+    once,
     pass_argument,
 )
 
@@ -71,7 +72,7 @@ _AUTOCASTS = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast")
 
 def _computes_in_bfloat16(match: Match) -> bool:
     """Whether the file has autocast regions, and all of them name bfloat16."""
-    regions = match.module.once(_regions)
+    regions = _regions(match.module)
     if not regions:
         return because(False, "the file has no autocast region")
     for region in regions:
@@ -80,6 +81,7 @@ def _computes_in_bfloat16(match: Match) -> bool:
     return True
 
 
+@once
 def _regions(module: Module) -> list[cst.Call]:
     return [call for name in _AUTOCASTS for call in module.calls_by_name.get(name, ())]
 

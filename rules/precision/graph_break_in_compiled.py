@@ -85,7 +85,7 @@ def breaks_graphs(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
     function, places = _breaks_in_compiled(node, module)
     if function is None or not places:
         return ()
-    call = module.once(compiled_functions)[function]
+    call = compiled_functions(module)[function]
     if call and module.literal(module.argument(call, "fullgraph")) is True:
         return because((), "`fullgraph=True` in {:line} makes torch name such places", call)
     above = next(module.conditions(node), None)
@@ -98,7 +98,7 @@ def _breaks_in_compiled(
     node: cst.CSTNode, module: Module
 ) -> tuple[cst.FunctionDef | None, list[cst.BaseExpression]]:
     """The compiled function whose body has a node, and what `torch.compile` cannot trace of it."""
-    compiled = module.once(compiled_functions)
+    compiled = compiled_functions(module)
     around = module.enclosing(node, cst.FunctionDef, cst.Lambda) if compiled else None
     if not isinstance(around, cst.FunctionDef) or around not in compiled:
         return None, []

@@ -40,7 +40,7 @@ It cannot: there is no fix. Print `torch.backends.cuda.matmul.fp32_precision` to
 
 import libcst as cst
 
-from torchlint.rule import Context, Match, Module, Rule, because, calls, sets
+from torchlint.rule import Context, Match, Module, Rule, because, calls, once, sets
 
 _NEWER = {
     "torch.backends.cuda.matmul.fp32_precision": "matmul",
@@ -64,11 +64,12 @@ def _contradicts(match: Match) -> bool:
     on = _is_on(value, module)
     if on is None:
         return because(False, "the file does not show whether this switches TF32 on")
-    contrary = (module.function(match.node), what, not on) in module.once(_newer)
+    contrary = (module.function(match.node), what, not on) in _newer(module)
     alone = "no line that always runs in the same function says the contrary by `fp32_precision`"
     return contrary or because(False, alone)
 
 
+@once
 def _newer(module: Module) -> set[_Place]:
     """What the newer interface always sets: in which function, for what, and whether to TF32."""
     return {

@@ -54,7 +54,7 @@ import libcst as cst
 from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.values.iteration import is_over_loader
-from torchlint.rule import Match, Module, Rule, because, calls
+from torchlint.rule import Match, Module, Rule, Triggers, because, calls
 
 _MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
 _EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)
@@ -145,10 +145,8 @@ rule = Rule(
     unless=(_is_read_meanwhile,),
     message="Each round copies all that was collected so far; append to a list, and concatenate it "
     "once after the loop.",
+    triggers=Triggers(check=_may_have_growing),
 )
-
-
-rule.narrow(_may_have_growing)
 
 
 # what grows ---------------------------------------------------------------------------------------

@@ -80,9 +80,11 @@ from torchlint.rule import (
     Match,
     Module,
     Rule,
+    Triggers,
     because,
     calls,
     edits,
+    once,
 )
 
 _SIZED = tuple(
@@ -296,13 +298,12 @@ rule = Rule(
     message=_message,
     change=_create_on_device,
     contexts=(Context.ACCELERATOR,),
-    triggers_on_demand=(r"\.(?:to|cuda|type_as)\(",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
     needs_gpu=True,
+    triggers=Triggers(
+        on_demand=(r"\.(?:to|cuda|type_as)\(",), check=_may_create_and_move, unless=STEP_TEXT
+    ),
 )
-
-
-rule.narrow(_may_create_and_move, unless=STEP_TEXT)
 
 
 # creation -----------------------------------------------------------------------------------------
@@ -447,10 +448,11 @@ def _value_of(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpres
     if not isinstance(node, cst.Name):
         return node
     bindings = module.flow.reaching(node)
-    written = module.once(_names_with_set_items)
+    written = _names_with_set_items(module)
     return bindings[0].value if len(bindings) == 1 and node.value not in written else None
 
 
+@once
 def _names_with_set_items(module: Module) -> set[str]:
     """The names of which a line sets items: `grid[i, j] = 1`."""
     targets = [each.target for each in module.nodes(cst.AssignTarget)]

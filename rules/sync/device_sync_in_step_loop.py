@@ -67,6 +67,7 @@ from torchlint.rule import (
     because,
     calls,
     method,
+    once,
     remove,
 )
 
@@ -79,13 +80,13 @@ def _is_timed(match: Match) -> bool:
     function = match.module.function(match.call)
     if function is not None and _MEASURES.search(function.name.value):
         return because(True, "`{}` measures times, by its name", function.name.value)
-    clock = match.module.once(_timed).get(_round(match.call, match.module))
+    clock = _timed(match.module).get(_round(match.call, match.module))
     return clock is not None and because(True, "it may belong to a measurement of times, {}", clock)
 
 
 def _waits_for_copy(match: Match) -> bool:
     """Whether the same function copies to the host without waiting."""
-    copy = match.module.once(_copying).get(match.module.function(match.call))
+    copy = _copying(match.module).get(match.module.function(match.call))
     return copy is not None and because(True, "it may wait for a copy to the host, {}", copy)
 
 
@@ -133,6 +134,7 @@ rule = Rule(
 # waits that are needed ----------------------------------------------------------------------------
 
 
+@once
 def _timed(module: Module) -> dict[tuple[cst.CSTNode | None, cst.CSTNode | None], cst.Call]:
     """By the function and the loop: a call that reads a clock there."""
     read = clock_reads(module) + module.calls_by_method.get("elapsed_time", [])
@@ -145,6 +147,7 @@ def _round(
     return module.function(call), next(module.loops.loops_around(call), None)
 
 
+@once
 def _copying(module: Module) -> dict[cst.FunctionDef | None, cst.Call]:
     """By the function: a call in it that copies to the host without waiting."""
     calls = (module.enclosing(word, cst.Call) for word in module.spelled("non_blocking"))

@@ -64,7 +64,7 @@ import libcst as cst
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Match, Module, Rule, because, method, passes
+from torchlint.rule import Context, Match, Module, Rule, because, method, once, passes
 
 _COLLECTIVES = ("all_reduce", "all_gather", "gather", "gather_for_metrics", "reduce")
 _OWN = ("reduce_dict", "reduce_mean", "reduce_tensor", "all_reduce_mean")
@@ -157,10 +157,11 @@ def _purposes(match: Match) -> set[Purpose]:
     if not isinstance(module.parent(result), cst.Expr):
         return {purpose_of_value(result, module)}
     changed = next(each for each in module.within(match.call.args[0]) if type(each) is cst.Name)
-    orders, later = module.once(_uses, changed.value, module.function(match.call))
+    orders, later = _uses(module, changed.value, module.function(match.call))
     return later[bisect_right(orders, module.order(changed))] or {Purpose.UNKNOWN}
 
 
+@once
 def _uses(
     module: Module, name: str, function: cst.FunctionDef | None
 ) -> tuple[list[int], list[set[Purpose]]]:
@@ -193,7 +194,7 @@ def _backward_later(match: Match) -> cst.Call | None:
     """The backward pass that starts from the exchanged loss: from the result, or from what the call
     changes in place."""
     module, function = match.module, match.module.function(match.call)
-    last = module.once(_last_backwards)
+    last = _last_backwards(module)
     statement = module.small_statement(match.call)
     targets = statement.targets if isinstance(statement, cst.Assign) else ()
     exchanged = [word for each in targets for word in words(each.target)]
@@ -207,6 +208,7 @@ def _comes_later(call: cst.Call, match: Match) -> bool:
     return match.module.order(call) > match.module.order(match.call)
 
 
+@once
 def _last_backwards(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
     """By function and word: the last backward pass that mentions the word."""
     return {

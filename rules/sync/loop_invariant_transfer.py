@@ -70,9 +70,11 @@ from torchlint.rule import (
     Match,
     Module,
     Rule,
+    Triggers,
     because,
     edits,
     method,
+    once,
 )
 
 _MOST_CALLS = 50
@@ -93,6 +95,7 @@ def _may_move_older(text: bytes) -> bool:
     return moves or because(False, said)
 
 
+@once
 def _calls_that_change(module: Module) -> dict[str, list[cst.Call]]:
     """The calls of methods that change their object, by its text: `x.fill_(0)`, `x[0].fill_(0)`."""
     found: dict[str, list[cst.Call]] = {}
@@ -194,10 +197,8 @@ rule = Rule(
     message=_message,
     change=_before_the_loop,
     contexts=(Context.ACCELERATOR,),
+    triggers=Triggers(check=_may_move_older, unless=STEP_TEXT),
 )
-
-
-rule.narrow(_may_move_older, unless=STEP_TEXT)
 
 
 # what is older than the loop ----------------------------------------------------------------------
@@ -214,10 +215,11 @@ def _is_older(node: cst.BaseExpression, place: cst.CSTNode, module: Module) -> b
         return True
     if not isinstance(node, cst.Attribute) or module.source(node.value) != "self":
         return because(False, "nothing shows that {:code} is the same on each step", node)
-    kept = module.once(_is_kept, module.class_(node), node.attr.value)
+    kept = _is_kept(module, module.class_(node), node.attr.value)
     return kept or because(False, "{:code} is not set by `__init__` alone", node)
 
 
+@once
 def _is_kept(module: Module, class_: cst.ClassDef | None, name: str) -> bool:
     """Whether only `__init__` sets an attribute."""
     kept = module.values.assigned(class_, name)
@@ -227,7 +229,7 @@ def _is_kept(module: Module, class_: cst.ClassDef | None, name: str) -> bool:
 
 def _is_changed(node: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:
     """Whether the step around a place changes something by a method."""
-    calls = module.once(_calls_that_change).get(dotted_text(node), [])[:_MOST_CALLS]
+    calls = _calls_that_change(module).get(dotted_text(node), [])[:_MOST_CALLS]
     for call in calls:
         if _is_in_step(call, place, module):
             return because(True, "{} changes it in place", call)
@@ -243,9 +245,10 @@ def _is_in_step(node: cst.CSTNode, place: cst.CSTNode, module: Module) -> bool:
 
 def moved_to_host(node: cst.BaseExpression, module: Module) -> cst.Call | None:
     """Where the file moves something to host memory."""
-    return module.once(_moved_to_host).get(dotted_text(node))
+    return _moved_to_host(module).get(dotted_text(node))
 
 
+@once
 def _moved_to_host(module: Module) -> dict[str, cst.Call]:
     moves = [
         call

@@ -66,7 +66,7 @@ import libcst as cst
 from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits, once
 
 _KEEPS_GRAPH = frozenset({"retain_graph", "create_graph"})
 _EMPTIES = frozenset({"clear", "pop", "popleft"})
@@ -146,7 +146,7 @@ def _added_to(node: cst.CSTNode) -> _Kept | None:
 def _with_graph(added: cst.BaseExpression, loop: Loop, module: Module) -> list[cst.Name]:
     """The losses in a sum for which this loop does the backward pass. That is possible only once,
     so nobody needs their graphs any more."""
-    done = module.once(_differentiated).get(loop, set())
+    done = _differentiated(module).get(loop, set())
     return [
         name
         for name in _terms(added, module)
@@ -161,7 +161,7 @@ def _outlives(kept: cst.BaseExpression, loop: Loop, module: Module) -> bool:
         root = root.value
     if not isinstance(root, cst.Name):
         return because(False, "nothing shows that {:code} lasts until after {}", kept, loop)
-    renewed = module.once(_renewed, loop)
+    renewed = _renewed(module, loop)
     new = renewed.get(root.value) or renewed.get(module.source(kept))
     said = "{:code} starts anew, or drops what is old, in {:line}"
     return new is None or because(False, said, kept, new)
@@ -181,6 +181,7 @@ def _terms(added: cst.BaseExpression | None, module: Module) -> Iterator[cst.Nam
         yield from _terms(side, module)
 
 
+@once
 def _differentiated(module: Module) -> dict[Loop, set[int]]:
     """By step loop: its assignments whose tensors take part in its backward passes."""
     found: dict[Loop, set[int]] = {}
@@ -222,6 +223,7 @@ def _loss_of(backward: cst.Call, module: Module) -> cst.BaseExpression | None:
     return node
 
 
+@once
 def _renewed(module: Module, loop: Loop) -> dict[str, cst.CSTNode]:
     """What starts anew in a loop, by its text: what is set there, or emptied; a `deque` drops what
     is old by itself."""

@@ -77,6 +77,7 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    Triggers,
     because,
     calls,
     edits,
@@ -135,7 +136,7 @@ rule = Rule(
     message=_message,
     change=_by_torch,
     contexts=(Context.HOT,),
-    triggers_on_demand=(rf"\b(?:{'|'.join(_BUILTINS)})\(|\bfor\b",),
+    triggers=Triggers(on_demand=(rf"\b(?:{'|'.join(_BUILTINS)})\(|\bfor\b",)),
     may_change="floats are added in another order, and NaN is found by `max` and `min`",
 )
 

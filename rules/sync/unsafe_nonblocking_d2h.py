@@ -62,6 +62,7 @@ from torchlint.rule import (
     Rule,
     because,
     method,
+    once,
     remove,
 )
 
@@ -156,11 +157,12 @@ def _first_read(copy: cst.Call, module: Module) -> cst.CSTNode | None:
 
 def _wait_between(copy: cst.CSTNode, read: cst.CSTNode, module: Module) -> cst.Call | None:
     """The first call between two places in the text that waits for the device."""
-    waits = module.once(_waits)
+    waits = _waits(module)
     after = waits[bisect_left(waits, module.order(copy), key=module.order) :]
     return after[0] if after and module.order(after[0]) < module.order(read) else None
 
 
+@once
 def _waits(module: Module) -> list[cst.Call]:
     """Where the file waits for the device."""
     calls = (call for name in _WAITING for call in module.calls_by_method.get(name, ()))

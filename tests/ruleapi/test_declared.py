@@ -275,7 +275,7 @@ def help(a, b):
     a.nonzero()
     b.nonzero()
 """
-    declared = {"finds": (method("nonzero"),), "operand": read, "contexts": (Context.HOT,)}
+    declared = {"finds": (method("nonzero", where=(read,)),), "contexts": (Context.HOT,)}
     assert found(text, **declared) == ["train.py:9"]
 
 

@@ -7,9 +7,9 @@ what to look for; `pass_argument` and `remove` are the usual fixes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import libcst as cst
 
@@ -21,16 +21,31 @@ from torchlint.because import Unlike, because
 from torchlint.finding import Edit, Fix, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from typing_extensions import TypedDict, Unpack
 
     from torchlint.analysis.literals import Literal
     from torchlint.analysis.module import Module
     from torchlint.ruleapi.contexts import Context
 
-    Predicate = Callable[["Match"], bool]
+    Predicate = Callable[["Match"], object]
     Version = tuple[int, int]
 
+    class Options(TypedDict, total=False):
+        """What every pattern takes as well: see `Pattern`."""
 
+        tier: Tier
+        where: tuple[Predicate, ...]
+        hint_if: tuple[Predicate, ...]
+        else_hint: tuple[Context, ...]
+        since: Version
+        until: Version
+        program_has: Mapping[str, str]
+        program_lacks: Mapping[str, str]
+
+
+_E = TypeVar("_E")
 _NOT_PASSED: Final = Unlike("`{}` is not passed")
 """Why a call is no match that does not even mention what the rule looks for."""
 Change = tuple[str, Edit] | Fix
@@ -74,7 +89,18 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a declared rule looks for; created by `calls`, `method`, `sets` and their like."""
+    """What a declared rule looks for; created by `calls`, `method`, `sets` and their like.
+
+    Args:
+        tier: the tier of its findings, if not that of the rule.
+        where: conditions that must all hold. What one returns, if it is not just True, is found by
+            its type in `Match.found`.
+        hint_if: conditions that make the finding a hint.
+        else_hint: contexts without which it is one, beside those of the rule.
+        since: the first torch version in which a match is bad.
+        until: the first torch version in which it is no longer bad.
+        program_has, program_lacks: as those of a rule, for this pattern alone.
+    """
 
     kind: _Kind
     names: tuple[str, ...] = ()
@@ -86,6 +112,8 @@ class Pattern:
     since: Version | None = None
     until: Version | None = None
     else_hint: tuple[Context, ...] = ()
+    program_has: Mapping[str, str] = field(default_factory=dict)
+    program_lacks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -135,7 +163,9 @@ class Pattern:
             return
         for node in self.candidates(module):
             match = self.match(node, module)
-            if match is not None and all(holds(match) for holds in self.where):
+            for condition in self.where:
+                match = match and match.if_holds(condition(match))
+            if match is not None:
                 yield match
 
     def candidates(self, module: Module) -> Iterator[cst.CSTNode]:
@@ -279,12 +309,24 @@ class Match:
         node: the call, the assignment, or what the pattern says that it finds.
         argument: the bad argument, if it is passed.
         required: the call fails without it.
+        evidence: what the conditions of the pattern found, in their order.
     """
 
     node: cst.CSTNode
     module: Module
     argument: cst.Arg | None = None
     required: bool = False
+    evidence: tuple[object, ...] = ()
+
+    def found(self, kind: type[_E]) -> _E:
+        """What a condition of the pattern found, by its type."""
+        return next(each for each in self.evidence if isinstance(each, kind))
+
+    def if_holds(self, answer: object) -> Match | None:
+        """The match with what a condition found; None if the condition does not hold."""
+        if not answer or answer is True:
+            return self if answer else None
+        return replace(self, evidence=(*self.evidence, answer))
 
     @property
     def call(self) -> cst.Call:
@@ -296,12 +338,6 @@ class Match:
         """`x` of a match `x.method(…)`."""
         assert isinstance(self.call.func, cst.Attribute)
         return self.call.func.value
-
-
-def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
-    for assign in module.nodes(cst.Assign):
-        for each in assign.targets:
-            yield assign, each.target
 
 
 _ASSIGNED: Final = r"[ \t)]{0,40}="
@@ -347,44 +383,22 @@ def _is_one_of(value: Literal, bad: tuple[object, ...]) -> bool:
     return any(type(value) is type(each) and value == each for each in bad)
 
 
-def calls(
-    *what: str | Argument,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-    else_hint: tuple[Context, ...] = (),
-    since: Version | None = None,
-    until: Version | None = None,
-) -> Pattern:
+def calls(*what: str | Argument, **options: Unpack[Options]) -> Pattern:
     """Calls of functions or classes by their dotted names, resolved through imports and aliases.
 
     Args:
         what: names as in the torch documentation, such as `torch.utils.data.DataLoader`, and
             arguments. With arguments, a call is bad if one of them is; calls with `*` or `**` are
             then not reported.
-        tier: the tier of its findings, if not that of the rule.
-        where: conditions that must all hold.
-        hint_if: conditions that make the finding a hint.
-        else_hint: contexts without which it is one, beside those of the rule.
-        since: the first torch version in which the call is bad.
-        until: the first torch version in which the call is no longer bad.
+        options: see `Pattern`.
     """
-    names, arguments = _split(what)
-    return Pattern(_Kind.CALL, names, arguments, (), tier, where, hint_if, since, until, else_hint)
+    return Pattern(_Kind.CALL, *_split(what), **options)
 
 
-def method(
-    *what: str | Argument,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-    since: Version | None = None,
-    until: Version | None = None,
-) -> Pattern:
+def method(*what: str | Argument, **options: Unpack[Options]) -> Pattern:
     """Calls of a method by its name, on any object; choose objects with `where`. For the other
     arguments see `calls`."""
-    names, arguments = _split(what)
-    return Pattern(_Kind.METHOD, names, arguments, (), tier, where, hint_if, since, until)
+    return Pattern(_Kind.METHOD, *_split(what), **options)
 
 
 def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Argument, ...]]:
@@ -392,64 +406,41 @@ def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Arg
     return names, tuple(each for each in what if isinstance(each, Argument))
 
 
-def passes(
-    keyword: str,
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-) -> Pattern:
+def passes(keyword: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """A keyword with a bad literal in the call of whatever function, such as
     `padding="max_length"`."""
-    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, tier, where, hint_if)
+    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, **options)
 
 
-def sets(
-    names: str | tuple[str, ...],
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-) -> Pattern:
+def sets(names: str | tuple[str, ...], *bad: object, **options: Unpack[Options]) -> Pattern:
     """Assignments of a bad literal, or of anything if there is none, to a setting such as
     `torch.backends.cudnn.enabled`, by its dotted names."""
     names = (names,) if isinstance(names, str) else names
-    return Pattern(_Kind.SETTING, names, (), bad, tier, where, hint_if)
+    return Pattern(_Kind.SETTING, names, (), bad, **options)
 
 
-def assigns(
-    names: str | tuple[str, ...],
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-) -> Pattern:
+def assigns(names: str | tuple[str, ...], *bad: object, **options: Unpack[Options]) -> Pattern:
     """The same for attributes of any object, by their plain names: `x.requires_grad = False`."""
     names = (names,) if isinstance(names, str) else names
-    return Pattern(_Kind.ATTRIBUTE, names, (), bad, tier, where, hint_if)
+    return Pattern(_Kind.ATTRIBUTE, names, (), bad, **options)
 
 
-def exports(variable: str, *bad: object, tier: Tier | None = None) -> Pattern:
+def exports(variable: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """Code that gives an environment variable a bad value:
     `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
-    return Pattern(_Kind.ENVIRONMENT, (variable,), (), bad, tier)
+    return Pattern(_Kind.ENVIRONMENT, (variable,), (), bad, **options)
 
 
-def configures(
-    setting: str,
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-) -> Pattern:
+def configures(setting: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """Bad literals for a setting of any training framework, such as `"strategy"`. The adapters in
     `torchlint.analysis.frameworks` have the classes and keywords."""
-    return Pattern(_Kind.FRAMEWORK, (setting,), bad=bad, tier=tier, where=where)
+    return Pattern(_Kind.FRAMEWORK, (setting,), (), bad, **options)
 
 
-def first_step(*, where: tuple[Predicate, ...] = ()) -> Pattern:
+def first_step(**options: Unpack[Options]) -> Pattern:
     """The first training step of a file, for rules about what a program never does: the head of
     its first step loop, or the name of a function that takes a step."""
-    return Pattern(_Kind.FIRST_STEP, where=where)
+    return Pattern(_Kind.FIRST_STEP, **options)
 
 
 # fixes -------------------------------------------------------------------------------------

@@ -98,9 +98,9 @@ def _unfit(rule: Rule, known: Mapping[str, Rule]) -> str:
                 f"{rule.code} {rule.name}, and there is {other.code} {other.name} already; take "
                 "another code or name."
             )
-    alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
-    patterns = [*chain.from_iterable(alternatives), *rule.triggers_on_demand]
-    patterns += [*chain.from_iterable(rule.gates), *rule.clues.values()]
+    alternatives = ((each,) if isinstance(each, str) else each for each in rule.gate.words)
+    patterns = [*chain.from_iterable(alternatives), *rule.gate.on_demand, rule.gate.unless]
+    patterns += [*chain.from_iterable(rule.pattern_words), *rule.clues.values()]
     try:
         for pattern in patterns:
             re.compile(pattern.encode())

@@ -77,6 +77,7 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    Triggers,
     because,
     without_fix,
 )
@@ -110,10 +111,13 @@ rule = Rule(
     code="TL301",
     summary="training with convolutions never turns on `cudnn.benchmark`",
     fix=Applicability.UNSAFE,
-    triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
-    triggers_on_demand=(
-        rf"(?m)^[ \t]*if\s+__name__|\b(?:{'|'.join(sorted(COMMAND_LINES))})\b|"
-        r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
+    triggers=Triggers(
+        (f"{frameworks.STEP_WORDS}|{_DECIDES}",),
+        on_demand=(
+            rf"(?m)^[ \t]*if\s+__name__|\b(?:{'|'.join(sorted(COMMAND_LINES))})\b|"
+            r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
+        ),
+        summarizes=True,
     ),
     clues={
         "convolutions": _CODE + rf"(?:\b(?:Lazy)?Conv(?:Transpose)?[123]d\((?!{_ONE_PATCH})|"
@@ -139,7 +143,6 @@ rule = Rule(
         "own switch": frameworks.owned("cudnn.benchmark"),
     },
     contexts=(Context.ACCELERATOR,),
-    summarizes=True,
     needs_gpu=True,
     may_change="cuDNN may choose other algorithms, which round differently",
 )

@@ -11,7 +11,7 @@ from torchlint.analysis.torch_api import CONVOLUTIONS, OPTIMIZERS
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.call_values import MODULE_METHODS, WRAPPERS
-from torchlint.rule import Module
+from torchlint.rule import Module, once
 
 _MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diffusers.UNet")
 _FUNCTIONAL = re.compile(r"^conv(?:_transpose)?[123]d$")
@@ -28,13 +28,10 @@ _KEPT_METHODS = MODULE_METHODS | frozenset(
 # convolutions ------------------------------------------------------------------------------
 
 
+@once
 def convolutions_in(module: Module) -> list[cst.CSTNode]:
     """Where a file creates a convolution, or a network with convolutions from a model zoo. One
     that embeds patches, as wide as its stride, is none: that is a product of matrices."""
-    return module.once(_convolutions)
-
-
-def _convolutions(module: Module) -> list[cst.CSTNode]:
     calls = {call.func: call for call in module.nodes(cst.Call)}
     # `models.__dict__[arch]`, `getattr(models, arch)`
     picked = [each for each in module.nodes(cst.Attribute) if each not in calls]
@@ -91,15 +88,16 @@ def made_frozen(module: Module) -> frozenset[cst.CSTNode]:
         target = assign.targets[0].target
         if isinstance(assign.value, cst.Call) and isinstance(target, cst.Name | cst.Attribute):
             name = dotted_text(target)
-            if name and module.once(_is_frozen, name):
+            if name and _is_frozen(module, name):
                 found.add(assign.value)
     return frozenset(found)
 
 
+@once
 def _is_frozen(module: Module, name: str) -> bool:
     """Whether a network evaluates, learns nothing, and only runs with gradients off."""
-    calls = module.once(_calls_by_name).get(name, [])
-    evaluates = name in module.once(_made_for_evaluation) or any(
+    calls = _calls_by_name(module).get(name, [])
+    evaluates = name in _made_for_evaluation(module) or any(
         method_name(call) == "eval" for call in calls
     )
     freezes = any(
@@ -117,6 +115,7 @@ def _is_frozen(module: Module, name: str) -> bool:
     return all(_grad_is_off(call, module) for call in runs)
 
 
+@once
 def _calls_by_name(module: Module) -> dict[str, list[cst.Call]]:
     """By the dotted text of a network: the calls of it, and of its methods."""
     found: dict[str, list[cst.Call]] = {}
@@ -127,6 +126,7 @@ def _calls_by_name(module: Module) -> dict[str, list[cst.Call]]:
     return found
 
 
+@once
 def _made_for_evaluation(module: Module) -> frozenset[str]:
     """The names of what is made for evaluation: `vae = AutoencoderKL().cuda().eval()`."""
     return frozenset(

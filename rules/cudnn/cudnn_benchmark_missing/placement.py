@@ -37,7 +37,7 @@ def start_of(module: Module) -> cst.CSTNode | None:
     if started is None and module.training_calls:
         return module.training_calls[0]
     if started is None:
-        entries = (module.parent(entry.node) for entry in module.once(entry_points))
+        entries = (module.parent(entry.node) for entry in entry_points(module))
         return next((each.name for each in entries if isinstance(each, cst.FunctionDef)), None)
     return started
 
@@ -69,7 +69,7 @@ def _bare_call(statement: cst.CSTNode) -> cst.Call | None:
 
 def _of_project(call: cst.Call, module: Module) -> bool:
     """Whether a call runs the script's own code: `main()`, `app.run(main)`, `fire.Fire()`."""
-    if any(entry.node is call and entry.names for entry in module.once(entry_points)):
+    if any(entry.node is call and entry.names for entry in entry_points(module)):
         return True
     expressions = [call.func, *(arg.value for arg in call.args)]
     return any(name.startswith(":") for each in expressions for name in module.resolve(each))

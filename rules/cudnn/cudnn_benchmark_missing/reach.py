@@ -55,7 +55,7 @@ def reach_of(module: Module) -> Reach:
         convolves = any(lies_in(each, kept, module) for each in convolutions_in(module))
     whole = {
         name.rpartition(".")[2]
-        for entry in module.once(entry_points)
+        for entry in entry_points(module)
         if entry.methods
         for name in entry.names
     }

@@ -10,6 +10,7 @@ from torchlint.analysis.names import Binding, How
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.environments import first_observation
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
+from torchlint.rule import once
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -24,9 +25,10 @@ def looks_like_array(node: cst.BaseExpression, module: Module, depth: int = 0) -
     Lists have no `.reshape`, and are not sliced by `x[:, 0:3]`; a function that is given an
     array gives one back.
     """
-    return depth <= _DEEPEST and module.once(_looks_like_array, node, depth)
+    return depth <= _DEEPEST and _looks_like_array(module, node, depth)
 
 
+@once
 def _looks_like_array(module: Module, node: cst.BaseExpression, depth: int) -> bool:
     if isinstance(node, cst.Name):
         return _named_array(node, module, depth)

@@ -12,6 +12,7 @@ from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name, methods_called_on, occurrences, with_items
 from torchlint.analysis.values.environments import observed
 from torchlint.analysis.values.kinds import Kind
+from torchlint.rule import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,9 +59,10 @@ def has_an_axis(node: cst.BaseExpression, module: Module) -> bool:
 
 def is_read_only(node: cst.BaseExpression, module: Module, depth: int = 0) -> bool:
     """Whether an array is a view of memory that must not be written: a memory map, a buffer."""
-    return depth <= _DEEPEST and module.once(_is_read_only, node, depth)
+    return depth <= _DEEPEST and _is_read_only(module, node, depth)
 
 
+@once
 def _is_read_only(module: Module, node: cst.BaseExpression, depth: int) -> bool:
     for source in _sources(node, module):
         if isinstance(source, cst.Call):

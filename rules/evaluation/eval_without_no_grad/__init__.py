@@ -71,6 +71,7 @@ from torchlint.rule import (
     Project,
     Reported,
     Rule,
+    Triggers,
     because,
     edits,
 )
@@ -85,10 +86,9 @@ rule = Rule(
     program_lacks={
         "a switch for all gradients": r"(?m)^[ \t]*torch\.(?:autograd\.)?set_grad_enabled\("
     },
-    triggers=(r"\btorch\b", (EVALUATES, CALLED_WITHOUT)),
     in_tests=True,
+    triggers=Triggers((r"\btorch\b", (EVALUATES, CALLED_WITHOUT)), check=may_evaluate),
 )
-rule.narrow(may_evaluate)
 
 _MESSAGE = "Autograd records graphs in this evaluation that no backward pass uses; {}."
 _WRAP = "put the loop under `with torch.no_grad():`"

@@ -14,7 +14,7 @@ from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Module, Tier, because
+from torchlint.rule import Module, Tier, because, once
 
 _NEEDS_GRADIENTS = re.compile(
     r"(?i:backward|\bgrad\b|requires_grad|enable_grad|jacobian|hessian|\b[jv][jv]p\b|attack|"
@@ -57,8 +57,8 @@ class Evaluation(NamedTuple):
 
 def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
     """The evaluation that a loop is, if it is one with gradients on."""
-    call = module.once(_evaluated).get(loop)
-    refusal = module.once(_refusals).get(loop) if call is None else None
+    call = _evaluated(module).get(loop)
+    refusal = _refusals(module).get(loop) if call is None else None
     if refusal is not None:
         return because(None, refusal.sentence, refusal.call)
     if call is None:
@@ -95,6 +95,7 @@ def _is_test(module: Module) -> bool:
     return module.test_like and not (module.is_entry and packages.isdisjoint(_TESTING))
 
 
+@once
 def _evaluated(module: Module) -> dict[Loop, cst.Call]:
     """The loops that evaluate, with the first call of a model in each. A call belongs to the
     innermost loop around it that goes over a loader, else to the outermost one."""
@@ -118,6 +119,7 @@ class _Refusal(NamedTuple):
     call: cst.Call
 
 
+@once
 def _refusals(module: Module) -> dict[Loop, _Refusal]:
     """Why innermost loops that call a model do not evaluate one that learns."""
     found: dict[Loop, _Refusal] = {}

@@ -72,7 +72,7 @@ import libcst as cst
 
 from torchlint.analysis.edits import add_argument, replace
 from torchlint.analysis.layers.chain import Step
-from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.layers.layers import layers_of
 from torchlint.analysis.names import How
 from torchlint.analysis.torch_api import BATCH_NORMS
 from torchlint.rule import (
@@ -86,14 +86,16 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    Triggers,
     because,
+    once,
     without_fix,
 )
 
 from .bias_initialization import bias_uses
 from .biased_layers import argument_of_bias, has_bias, is_linear, same_features
 from .biased_layers_in_text import may_have_biased_layer
-from .module_order import Branch, ModuleOrder
+from .module_order import Branch, ModuleOrder, order_of
 from .normalization import (
     freezing_of_norms,
     is_batch_norm,
@@ -119,7 +121,6 @@ rule = Rule(
     code="TL304",
     summary="a bias that the following norm cancels",
     fix=Applicability.UNSAFE,
-    triggers=(r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"),
     clues={
         "loads a state dict": r"load_state_dict(?<!opt\.load_state_dict)(?<!optim\.load_state_dict)"
         r"(?<!optimizer\.load_state_dict)(?<!scheduler\.load_state_dict)"
@@ -138,26 +139,27 @@ rule = Rule(
         r"\s{0,200}\w+\.(?:eval\(\)|requires_grad_\(False)",
     },
     may_change="the model has fewer parameters and draws fewer random numbers when it is built",
+    triggers=Triggers(
+        (r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"), check=may_have_biased_layer
+    ),
 )
 _CHECKPOINTS = ("loads a state dict", "loads pretrained weights", "loads from the hub")
 
 
-rule.narrow(may_have_biased_layer)
-
-
 @rule.on(cst.Call)
 def bias_that_the_norm_cancels(layer: cst.Call, module: Module) -> Iterable[Reported]:
-    frozen = module.once(freezing_of_norms)
-    layers = module.once(Layers) if frozen else module.once(ModuleOrder).layers
+    frozen = freezing_of_norms(module)
+    layers = layers_of(module) if frozen else order_of(module).layers
     if not has_bias(layer, layers):
         return ()
     if frozen is not None:
         return because((), "{} freezes norms, or folds them into the layers before", frozen)
-    order = module.once(ModuleOrder)
+    order = order_of(module)
     norms = _norms_after(layer, order)
     return _report(layer, norms, order) if norms else ()
 
 
+@once
 def _is_written(module: Module, kind: str) -> bool:
     """Whether the file writes to the bias of layers of a kind."""
     return any(bias_uses(module, kind))
@@ -249,7 +251,7 @@ def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[
     sure = all(choice.sure for choice in choices)
     value = _value_of_bias(layer, norms, order)
     kind = _kind(layer, order)
-    written = module.once(_is_written, kind)
+    written = _is_written(module, kind)
     fix, withheld = (None, _WRITTEN) if written else _fix(layer, value, order)
     if not sure:
         fix, withheld = None, "a caller may pass another norm"

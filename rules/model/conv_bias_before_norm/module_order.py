@@ -14,6 +14,7 @@ from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import occurrences
 from torchlint.because import because
+from torchlint.rule import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -275,3 +276,8 @@ def _single_name(assign: cst.Assign | cst.AnnAssign) -> str | None:
     targets = assign_targets(assign)
     target = targets[0] if len(targets) == 1 else None
     return target.value if isinstance(target, cst.Name) else None
+
+
+@once
+def order_of(module: Module) -> ModuleOrder:
+    return ModuleOrder(module)

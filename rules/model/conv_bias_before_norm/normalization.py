@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import BATCH_NORMS, INSTANCE_NORMS
 from torchlint.because import because
+from torchlint.rule import once
 
 if TYPE_CHECKING:
     from torchlint.analysis.layers.layers import Layers
@@ -48,6 +49,7 @@ def is_instance_norm(call: cst.Call, layers: Layers) -> bool:
     return layers.is_one_of(call, _GROUP_NORM) and isinstance(groups, int) and groups == channels
 
 
+@once
 def freezing_of_norms(module: Module) -> cst.Call | cst.Assign | None:
     """Where a file keeps batch norms from using the statistics of the batch, or folds them
     into the convolution before: `bn.eval()`, `bn.requires_grad_(False)`, `fuse_modules`."""

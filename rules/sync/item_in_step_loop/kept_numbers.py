@@ -23,7 +23,7 @@ from torchlint.analysis.training.syncs import Sync
 from torchlint.analysis.uses import method_name, methods_called_on, occurrences
 from torchlint.analysis.values.kinds import Kind
 from torchlint.finding import Edit
-from torchlint.rule import Applicability, Fix, Module, edits
+from torchlint.rule import Applicability, Fix, Module, edits, once
 
 Answer = tuple[Fix | None, str | None]
 _WITHHELD = {
@@ -145,14 +145,14 @@ def _keeper_of(use: cst.BaseExpression, module: Module) -> _Keeper | str:
     if not isinstance(update.target, cst.Name):
         return f"the sum {_ELSEWHERE}"
     name = update.target.value
-    loop, start = module.once(_starting_loop, name, tuple(module.loops.loops_around(update)))
+    loop, start = _starting_loop(module, name, tuple(module.loops.loops_around(update)))
     if loop is None or type(start) not in (int, float):
         return f"`{name}` does not start as a literal 0 right before the loop"
     scope = module.names.scope(update.target)
-    reason = module.once(_other_use, name, loop, scope)
+    reason = _other_use(module, name, loop, scope)
     if reason is not None:
         return reason
-    exact = module.once(_exact, name, loop, scope)
+    exact = _exact(module, name, loop, scope)
     kind = "int" if exact and isinstance(start, int) else "float"
     return _Keeper(name, loop, f"{kind}({name})", exact)
 
@@ -164,7 +164,7 @@ def _list_of(call: cst.Call, module: Module) -> _Keeper | str:
         return f"the list {_ELSEWHERE}"
     name = owner.value
     around = tuple(module.loops.loops_around(call))
-    loop, start = module.once(_starting_loop, name, around)
+    loop, start = _starting_loop(module, name, around)
     if loop is None or start != ():
         return f"`{name}` does not start as `[]` right before the loop"
     uses = [use for use in occurrences(owner, module) if loop in module.ancestors(use)]
@@ -234,6 +234,7 @@ def _is_new(value: cst.BaseExpression) -> bool:
     return isinstance(value, (cst.BinaryOperation, cst.UnaryOperation))
 
 
+@once
 def _starting_loop(
     module: Module, name: str, around: tuple[Loop, ...]
 ) -> tuple[Loop | None, Literal]:
@@ -270,6 +271,7 @@ def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]
                 yield of
 
 
+@once
 def _exact(module: Module, name: str, loop: Loop, scope: Scope) -> bool:
     """Whether every update of the sum in the loop adds a number that torch counts exactly."""
     nodes = (each.node for each in module.names.lookup_from(scope, name))
@@ -298,6 +300,7 @@ def _counts(added: cst.BaseExpression, module: Module) -> bool:
     )
 
 
+@once
 def _other_use(module: Module, name: str, loop: Loop, scope: Scope) -> str | None:
     """Why the sum must be a number inside the loop, or None if it may be a tensor."""
     bindings = module.names.lookup_from(scope, name)

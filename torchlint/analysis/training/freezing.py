@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.training.guards import words
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 def is_frozen(owner: cst.BaseExpression, module: Module) -> bool:
     """Whether the file freezes the parameters of a module, or lets them learn again: by
     `requires_grad_()` of the module, or in a loop over its parameters."""
-    return dotted_text(owner) in module.once(_frozen)
+    return dotted_text(owner) in _frozen(module)
 
 
+@once
 def _frozen(module: Module) -> frozenset[str]:
     calls = module.calls_by_method
     switches = [*calls.get("requires_grad_", ())]
