@@ -79,10 +79,10 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import collates
 from torchlint.rule import (
     Applicability,
+    Change,
     Context,
     Fact,
     Finding,
-    Fix,
     Module,
     Project,
     Reported,
@@ -171,15 +171,14 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         call,
         _message(dataset.reason, reads),
         tier=tier,
-        fix=None if held else _four_workers(loader, module),
-        withheld=held or None,
+        fix=held or _four_workers(loader.call, loader.zero, "num_workers", module),
         needs=elsewhere if loader.imported or dataset.imported or whole else None,
         else_hint=(Context.TRAINS,) if whole else (),
     )
 
 
 @rule.on(cst.Call)
-def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Finding]:
+def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Reported]:
     """`TrainingArguments(dataloader_num_workers=0)` of Hugging Face, or without that argument."""
     if not frameworks.keywords("loader workers", module.resolve(call.func)):
         return ()
@@ -202,27 +201,23 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Finding]:
             Tier.HINT, "a sample may be a text, which takes little work: {}", work.reason
         )
     held = _held_of_trainer(call, module) or (work.held if work else "")
-    found = rule.finding(
-        module,
-        call,
-        _message_of_trainer(work.reason if work else ""),
-        tier=tier,
-        fix=None if held else _four_workers_of_trainer(call, passed, module),
-        withheld=held or None,
+    zero = passed[0].value if passed else None
+    reason = f", and {work.reason}" if work and work.reason else ""
+    message = (
+        f"The trainer builds every batch in the training process{reason}; set "
+        "`dataloader_num_workers` so that loading overlaps with training."
     )
-    return (found,)
+    fix = held or _four_workers(call, zero, "dataloader_num_workers", module)
+    return rule.report(module, call, message, tier=tier, fix=fix)
 
 
 def _message(reason: str, reads: Reads) -> str:
-    because = f", and {reason}" if reason else ""
-    if reads is Reads.OTHER:
-        return (
-            f"`DataLoader` builds every batch in the training process{because}; set `num_workers` "
-            "so that loading overlaps with training."
-        )
+    where, what = "training process", "training"
+    if reads is not Reads.OTHER:
+        where, what = "process that evaluates", "the evaluation"
     return (
-        f"`DataLoader` builds every batch in the process that evaluates{because}; set "
-        "`num_workers` so that loading overlaps with the evaluation."
+        f"`DataLoader` builds every batch in the {where}{f', and {reason}' if reason else ''}; "
+        f"set `num_workers` so that loading overlaps with {what}."
     )
 
 
@@ -243,35 +238,18 @@ def _is_own_notebook(module: Module) -> bool:
     return module.is_notebook and any(own)
 
 
-def _four_workers(loader: Loader, module: Module) -> Fix:
-    if loader.zero is not None:
-        edit = edits.replace(module, loader.zero, "4")
-    else:
-        edit = edits.add_argument(module, loader.call, "num_workers=4")
-    return Fix(Applicability.UNSAFE, _FIXED, (edit,))
-
-
-def _message_of_trainer(reason: str) -> str:
-    because = f", and {reason}" if reason else ""
-    return (
-        f"The trainer builds every batch in the training process{because}; set "
-        "`dataloader_num_workers` so that loading overlaps with training."
-    )
+def _four_workers(
+    call: cst.Call, zero: cst.BaseExpression | None, keyword: str, module: Module
+) -> Change:
+    if zero is not None:
+        return _FIXED, edits.replace(module, zero, "4")
+    return _FIXED, edits.add_argument(module, call, f"{keyword}=4")
 
 
 def _held_of_trainer(call: cst.Call, module: Module) -> str:
     if module.main_guard is None and module.function(call) is None and not module.is_notebook:
         return _UNGUARDED
     return _IN_NOTEBOOK if _is_own_notebook(module) else ""
-
-
-def _four_workers_of_trainer(call: cst.Call, passed: list[cst.Arg], module: Module) -> Fix:
-    edit = (
-        edits.replace(module, passed[0].value, "4")
-        if passed
-        else edits.add_argument(module, call, "dataloader_num_workers=4")
-    )
-    return Fix(Applicability.UNSAFE, _FIXED, (edit,))
 
 
 # facts of other files ----------------------------------------------------------------------

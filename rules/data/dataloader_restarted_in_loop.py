@@ -100,7 +100,7 @@ def _origins(match: Match) -> list[Binding]:
     loader, module = _restarted(match), match.module
     if isinstance(loader, cst.Attribute):
         return module.values.assigned(module.definitions.class_of(loader.value), loader.attr.value)
-    return module.flow.reaching(loader) if isinstance(loader, cst.Name) else []
+    return module.flow.reaching(loader)
 
 
 def _made(match: Match) -> list[cst.Call]:

@@ -48,6 +48,8 @@ version, on a GPU.
 - PyTorch documentation, "Multiprocessing best practices: CUDA in multiprocessing"
 """
 
+from enum import Enum
+
 import libcst as cst
 
 from torchlint.analysis.loading.sample_code import makes_sample
@@ -72,25 +74,31 @@ def _makes(match: Match) -> bool:
     return method_name(match.call) != "to" or because(False, "`.to` moves what exists already")
 
 
-def _in_sample(match: Match) -> bool:
-    return makes_sample(match.node, match.module)
+class _Loaded(Enum):
+    """What the code loads that moves it to the device."""
+
+    SAMPLE = "sample"
+    BATCH = "batch"
 
 
-def _loads(match: Match) -> bool:
+def _loads(match: Match) -> _Loaded | None:
+    if makes_sample(match.node, match.module):
+        return _Loaded.SAMPLE
     collated = _collates(match.module, match.module.function(match.node))
     alone = "no `__getitem__` of a dataset and no collate function of the file runs this"
-    return collated or _in_sample(match) or because(False, alone)
+    return _Loaded.BATCH if collated else because(None, alone)
 
 
 def _moves_a_batch(match: Match) -> bool:
     whole = "a collate function copies the batch as a whole"
-    return not _in_sample(match) and because(True, whole)
+    return match.found(_Loaded) is _Loaded.BATCH and because(True, whole)
 
 
 def _keeps_on_device(match: Match) -> bool:
     """Whether the dataset keeps tensors on the GPU, with those that it loads."""
-    class_ = match.module.class_(match.node)
-    keeps = _in_sample(match) and _class_keeps_on_device(match.module, class_)
+    keeps = match.found(_Loaded) is _Loaded.SAMPLE and _class_keeps_on_device(
+        match.module, match.module.class_(match.node)
+    )
     return keeps and because(True, "the dataset keeps tensors on the GPU, perhaps all of its data")
 
 
@@ -105,7 +113,7 @@ def _collates(module: Module, function: cst.FunctionDef | None) -> bool:
 
 
 def _message(match: Match) -> str:
-    if _in_sample(match):
+    if match.found(_Loaded) is _Loaded.SAMPLE:
         return (
             "This copies single samples to the GPU, which no worker process can do; move the "
             "batch in the training loop."

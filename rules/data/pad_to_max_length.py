@@ -103,7 +103,7 @@ def _is_full_anyway(match: Match) -> bool:
         return because(True, "`max_length` is only {} here", known)
     if isinstance(length, cst.BinaryOperation | cst.Call):
         return because(True, "`max_length` is computed, by {:code}", length)
-    bindings = module.flow.reaching(length) if isinstance(length, cst.Name) else []
+    bindings = module.flow.reaching(length)
     for each in bindings:
         if each.how is How.ASSIGNMENT and isinstance(each.value, cst.Call | cst.IfExp):
             return because(True, "`max_length` is computed, by {}", each.value)

@@ -228,7 +228,7 @@ def _is_table(node: cst.BaseExpression | None, module: Module) -> bool:
     if isinstance(node, cst.Attribute):
         bindings = module.values.assigned(module.class_(node), node.attr.value)
     else:
-        bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+        bindings = module.flow.reaching(node)
     return any(_comes_from_pandas(each.value, module) for each in bindings)
 
 

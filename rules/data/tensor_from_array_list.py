@@ -55,7 +55,17 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import method_name, methods_called_on
 from torchlint.analysis.values.kinds import ARRAYS, NO_VALUE, TENSORS, UNKNOWN_VALUE, Kind, Value
-from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, Triggers, because, edits
+from torchlint.rule import (
+    Applicability,
+    Edit,
+    Fix,
+    Module,
+    Reported,
+    Rule,
+    Triggers,
+    because,
+    edits,
+)
 
 # Patterns that start with a literal are found much faster than alternatives.
 _CALL = re.compile(
@@ -69,6 +79,18 @@ _LIST = re.compile(
 _NAME = re.compile(rb"(\w{1,80})\s{0,40}[,)]")
 _LIST_MADE = re.compile(rb"=\s*\[|\.append\(")
 _WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
+_ARRAYS = (
+    "A tensor made from a list of arrays is read number by number; join the arrays with `np.stack` "
+    "first."
+)
+_TOLIST = (
+    "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass the "
+    "array."
+)
+_ITEMS = (
+    "Each `.item()` reads one number from its tensor, and waits if that is on the GPU; join the "
+    "tensors with `torch.stack`."
+)
 _COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp)
 
 
@@ -113,7 +135,7 @@ def _lists_made(text: bytes) -> Iterator[bytes]:
 
 
 @rule.on(cst.Call)
-def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Finding]:
+def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Reported]:
     made = tensor_constructor(call, module)
     if made is None:
         return ()
@@ -122,44 +144,35 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Findin
     if items is not None:
         value = module.value(items.value)
         if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER):
-            return (_items(made, items, module),)
+            return rule.report(module, call, _ITEMS, fix=_stack(made, items, module))
         return because((), "{:code} is not known to be a tensor", items.value)
     if tolist is not None:
         if module.value(tolist.value).only(ARRAYS):
-            return (_tolist(made, module),)
+            return rule.report(module, call, _TOLIST, fix=_without_list(made, module))
         return because((), "{:code} is not known to be an array", tolist.value)
     if _elements_of(node, module).only(ARRAYS):
-        return (_arrays(made, module),)
+        return rule.report(module, call, _ARRAYS, fix=_joined(made, module))
     return because((), "{:code} is not known to be a list of arrays", node)
 
 
 # a list of arrays --------------------------------------------------------------------------
 
 
-def _arrays(made: Constructor, module: Module) -> Finding:
-    message = (
-        "A tensor made from a list of arrays is read number by number; join the arrays with "
-        "`np.stack` first."
-    )
+def _joined(made: Constructor, module: Module) -> Fix | str:
     numpy = module.names.imported_as("numpy", made.call)
     if numpy is None:
-        withheld = "NumPy is not imported in this file"
-        return rule.finding(module, made.call, message, withheld=withheld)
-    changes = list(edits.wrap(module, made.data.value, f"{numpy}.stack"))
-    renamed = _renamed(made, module)
-    if renamed is not None:
-        changes.insert(0, renamed)
+        return "NumPy is not imported in this file"
+    changes = edits.wrap(module, made.data.value, f"{numpy}.stack")
     safety = Applicability.SAFE if _of_one_type(made, module) else Applicability.UNSAFE
-    fix = Fix(safety, "Join the arrays first", tuple(changes))
-    return rule.finding(module, made.call, message, fix=fix)
+    return Fix(safety, "Join the arrays first", (*_renamed(made, module), *changes))
 
 
-def _renamed(made: Constructor, module: Module) -> Edit | None:
+def _renamed(made: Constructor, module: Module) -> list[Edit]:
     """`torch.tensor` becomes `torch.as_tensor`, which does not copy again."""
     func = made.call.func
     if made.typed or made.shares or not isinstance(func, cst.Attribute) or _has_options(made.call):
-        return None
-    return edits.replace(module, func.attr, "as_tensor")
+        return []
+    return [edits.replace(module, func.attr, "as_tensor")]
 
 
 def _has_options(call: cst.Call) -> bool:
@@ -181,33 +194,20 @@ def _of_one_type(made: Constructor, module: Module) -> bool:
 
 def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
     """`array.tolist` of `array.tolist()`."""
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-        return None
-    return node.func if node.func.attr.value == "tolist" else None
+    func = node.func if isinstance(node, cst.Call) else None
+    return func if isinstance(func, cst.Attribute) and func.attr.value == "tolist" else None
 
 
-def _tolist(made: Constructor, module: Module) -> Finding:
-    message = (
-        "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass "
-        "the array."
-    )
-    if made.typed and made.place is not Place.HOST:
-        withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
-        return rule.finding(module, made.call, message, withheld=withheld)
-    return rule.finding(module, made.call, message, fix=_without_list(made, module))
-
-
-def _without_list(made: Constructor, module: Module) -> Fix:
+def _without_list(made: Constructor, module: Module) -> Fix | str:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
+    if made.typed and made.place is not Place.HOST:
+        return "the name may stand for a constructor on the GPU, which needs `device=`"
     assert isinstance(made.data.value, cst.Call)
-    changes = [edits.keep_receiver(module, made.data.value)]
+    changes = (*_renamed(made, module), edits.keep_receiver(module, made.data.value))
     typed = argument(made.call, "dtype")
     kept = bool(made.typed) or (typed is not None and literal(typed) is not None)
-    renamed = _renamed(made, module)
-    if renamed is not None:
-        changes.insert(0, renamed)
     safety = Applicability.UNSAFE if kept else Applicability.SUGGEST
-    return Fix(safety, "Pass the array; the tensor may share its memory", tuple(changes))
+    return Fix(safety, "Pass the array; the tensor may share its memory", changes)
 
 
 # a list of numbers read from tensors -------------------------------------------------------
@@ -215,30 +215,20 @@ def _without_list(made: Constructor, module: Module) -> Fix:
 
 def _comprehension_of_items(node: cst.BaseExpression) -> cst.Attribute | None:
     """`t.item` of `[t.item() for t in tensors]`."""
-    if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-        return None
-    read = node.elt
-    if not isinstance(read, cst.Call) or not isinstance(read.func, cst.Attribute) or read.args:
-        return None
-    return read.func if read.func.attr.value == "item" else None
+    read = node.elt if isinstance(node, _COMPREHENSIONS) else None
+    func = read.func if isinstance(read, cst.Call) and not read.args else None
+    return func if isinstance(func, cst.Attribute) and func.attr.value == "item" else None
 
 
-def _items(made: Constructor, item: cst.Attribute, module: Module) -> Finding:
-    message = (
-        "Each `.item()` reads one number from its tensor, and waits if that is on the "
-        "GPU; join the tensors with `torch.stack`."
-    )
+def _stack(made: Constructor, item: cst.Attribute, module: Module) -> Fix | str:
     torch = module.names.imported_as("torch", made.call)
-    only_data = len(made.call.args) == 1
-    if torch is None or not only_data or made.typed:
-        withheld = "`torch.stack` takes no `dtype=` or `device=`; convert what it returns"
-        return rule.finding(module, made.call, message, withheld=withheld)
+    if torch is None or len(made.call.args) > 1 or made.typed:
+        return "`torch.stack` takes no `dtype=` or `device=`; convert what it returns"
     changes = (
         edits.replace(module, made.call.func, f"{torch}.stack"),
         edits.replace(module, item.attr, "detach"),
     )
-    fix = Fix(Applicability.UNSAFE, "Stack the tensors; dtype and device stay the same", changes)
-    return rule.finding(module, made.call, message, fix=fix)
+    return Fix(Applicability.UNSAFE, "Stack the tensors; dtype and device stay the same", changes)
 
 
 # lists of arrays ----------------------------------------------------------------------------------

@@ -73,34 +73,22 @@ class _GradientLoop(NamedTuple):
     loop: cst.For
     variable: str
 
-    def is_over_all(self, module: Module) -> bool:
-        """Whether it is written to be over all parameters of a model or optimizer."""
-        return any(each in module.source(self.loop.iter) for each in _ALL)
 
-    def picks_some(self, module: Module) -> bool:
-        """Whether a condition is about more than whether there is a gradient."""
-        about = {*_SAYS_NOTHING, self.variable}
-        return any(not about.issuperset(asked) for asked in _asked(module, self.loop))
-
-
-def _loop(match: Match) -> _GradientLoop | None:
-    return _gradient_loop(match.module.argument(match.call, "tensor", 0), match.module)
-
-
-def _is_each_gradient(match: Match) -> bool:
-    loop = _loop(match)
-    if loop is None:
-        return because(False, "this is not known to be the gradient of a loop over parameters")
-    if loop.picks_some(match.module):
-        return because(False, "a condition picks some of the gradients, in {}", loop.loop)
-    return True
+def _over_each_gradient(match: Match) -> _GradientLoop | None:
+    over = _gradient_loop(match.module.argument(match.call, "tensor", 0), match.module)
+    if over is None:
+        return because(None, "this is not known to be the gradient of a loop over parameters")
+    about = {*_SAYS_NOTHING, over.variable}
+    if any(not about.issuperset(asked) for asked in _asked(match.module, over.loop)):
+        return because(None, "a condition picks some of the gradients, in {}", over.loop)
+    return over
 
 
 def _may_be_few(match: Match) -> bool:
-    loop = _loop(match)
-    assert loop is not None
-    few = not loop.is_over_all(match.module)
-    return few and because(True, "{} may be over few parameters", loop.loop)
+    """Whether the loop is not written to be over all parameters of a model or optimizer."""
+    loop = match.found(_GradientLoop).loop
+    few = not any(each in match.module.source(loop.iter) for each in _ALL)
+    return few and because(True, "{} may be over few parameters", loop)
 
 
 def _is_in_group(match: Match) -> bool:
@@ -119,7 +107,7 @@ rule = Rule(
     finds=(
         calls(
             "torch.distributed.all_reduce",
-            where=(_is_each_gradient,),
+            where=(_over_each_gradient,),
             hint_if=(_does_not_wait, _may_be_few),
         ),
     ),

@@ -106,7 +106,7 @@ def _is_too_late(match: Match) -> bool:
 
 
 def _is_undone(match: Match) -> bool:
-    undone = _change_of(match.module, _named(match), ("1", "DETAIL"))
+    undone = _change_of(match.module, _named(match))
     said = "the file also reads or changes it elsewhere: {}"
     return undone is not None and because(True, said, undone)
 
@@ -134,17 +134,15 @@ rule = Rule(
 
 
 @once
-def _change_of(
-    module: Module, variable: str, values: tuple[str, ...]
-) -> cst.BaseSmallStatement | None:
-    """Where a file takes an environment variable away, or gives it another value than these."""
+def _change_of(module: Module, variable: str) -> cst.BaseSmallStatement | None:
+    """Where a file takes an environment variable away, or gives it another value."""
     for text in module.nodes(cst.SimpleString):
         if literal(text) != variable:
             continue
         line, call = module.small_statement(text), module.call_with(text)
         if isinstance(line, cst.Del) or (call and module.calls(call, "os.environ.pop")):
             return line
-        if isinstance(line, cst.Assign) and literal(line.value) not in values:
+        if isinstance(line, cst.Assign) and literal(line.value) not in ("1", "DETAIL"):
             return line
     return None
 

@@ -72,15 +72,15 @@ _MEASURES: Final = re.compile(r"prof|bench|measure|nvtx|trace", re.IGNORECASE)
 _SHORT: Final = 1000
 
 
-def _trains_under(match: Match) -> bool:
-    """Whether all steps of a training run under a profiler."""
+def _trains_under(match: Match) -> list[bool]:
+    """For each step loop that runs under a profiler, whether that repeats it."""
     said = "no whole training runs in the `with` block of this profiler, as far as the file shows"
-    return any(_trainings(match)) or because(False, said)
+    return list(_trainings(match)) or because([], said)
 
 
 def _takes_one_pass(match: Match) -> bool:
     """Whether the steps under it are those of one loop, not of one epoch after the other."""
-    one = not any(repeats for _, repeats in _trainings(match))
+    one = not any(match.found(list))
     return one and because(True, "it records one pass over the data, and not all epochs")
 
 
@@ -157,20 +157,19 @@ rule = Rule(
 # what is profiled ---------------------------------------------------------------------------------
 
 
-def _trainings(match: Match) -> Iterator[tuple[cst.CSTNode, bool]]:
-    """The step loops that run in the `with` block of a profiler, and whether it repeats them."""
+def _trainings(match: Match) -> Iterator[bool]:
+    """For each step loop that runs in the `with` block of a profiler, whether it repeats it."""
     module = match.module
     item = module.parent(match.node)
     around = module.parent(item) if isinstance(item, cst.WithItem) else None
     if not isinstance(around, cst.With):
         return
     for loop in _long_loops(around.body, module):
-        yield loop, _loops_between(loop, around, module)
+        yield _loops_between(loop, around, module)
     for call in module.calls_within(around.body):
         called = module.definitions.callee(call)
         for loop in _long_loops(called.body, module) if isinstance(called, cst.FunctionDef) else ():
-            repeats = _loops_between(call, around, module) or _loops_between(loop, None, module)
-            yield loop, repeats
+            yield _loops_between(call, around, module) or _loops_between(loop, None, module)
 
 
 def _long_loops(body: cst.BaseSuite, module: Module) -> list[cst.CSTNode]:

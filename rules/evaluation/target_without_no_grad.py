@@ -65,17 +65,8 @@ _TO_HOST = frozenset({"cpu", "item", "numpy", "tolist"})
 _TAKES_TENSOR = frozenset({"add", "div", "gather", "mul", "sub"})
 _MOST_NAMES = 6
 _PASSED_ON = (
-    cst.Arg,
-    cst.BinaryOperation,
-    cst.Comparison,
-    cst.ComparisonTarget,
-    cst.Element,
-    cst.Index,
-    cst.SubscriptElement,
-    cst.Subscript,
-    cst.Tuple,
-    cst.List,
-    cst.UnaryOperation,
+    *(cst.Arg, cst.BinaryOperation, cst.Comparison, cst.ComparisonTarget, cst.Element, cst.Index),
+    *(cst.SubscriptElement, cst.Subscript, cst.Tuple, cst.List, cst.UnaryOperation),
 )
 """Expressions that make a tensor of a tensor."""
 
@@ -103,15 +94,12 @@ def is_detached_afterwards(call: cst.Call, module: Module) -> Iterable[Reported]
         return because((), "its result goes into another model: ask about that call")
     if is_frozen(call.func, module):
         return because((), "the parameters of {:code} are frozen", call.func)
-    if not _is_only_detached(call, module):
+    if not _is_detached(call, module):
         said = "nothing shows that its result is only used on the device, and detached"
         return because((), said)
     if may_be_off(call, module):
         return ()
-    fix = _wrapped(call, module)
-    if isinstance(fix, str):
-        return rule.report(module, call, _MESSAGE, withheld=fix)
-    return rule.report(module, call, _MESSAGE, fix=fix)
+    return rule.report(module, call, _MESSAGE, fix=_wrapped(call, module))
 
 
 def _is_given_to_model(call: cst.Call, module: Module) -> bool:
@@ -135,15 +123,6 @@ def _wrapped(call: cst.Call, module: Module) -> Fix | str:
 # what is detached ---------------------------------------------------------------------------------
 
 
-def _is_only_detached(call: cst.Call, module: Module) -> bool:
-    """Whether each use of what a model returns goes through `.detach()` or `.data`, and stays on
-    the device: an action for an environment is one small forward pass."""
-    cut = _cut_of(call, module)
-    if isinstance(cut, cst.Assign | cst.AnnAssign):
-        return _reads_detached(cut, module, _MOST_NAMES)
-    return cut is not None and not _goes_to_host(cut, module)
-
-
 def _cut_of(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
     """The expression `(…).detach()` or `(…).data` around an expression, else the assignment of what
     is computed of it; None if something else may keep its graph."""
@@ -154,7 +133,7 @@ def _cut_of(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
         if isinstance(above, cst.Attribute):
             if above.attr.value == "data":
                 return above
-            if above.attr.value in _TO_HOST or not _is_method(above, module):
+            if above.attr.value in _TO_HOST or not isinstance(module.parent(above), cst.Call):
                 return None
         elif isinstance(above, cst.Call):
             if method_name(above) in _CUTS:
@@ -167,11 +146,6 @@ def _cut_of(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
     return None
 
 
-def _is_method(attribute: cst.Attribute, module: Module) -> bool:
-    """Whether it is called, and no other attribute of a tensor or an object."""
-    return isinstance(module.parent(attribute), cst.Call)
-
-
 def _computes(call: cst.Call, module: Module) -> bool:
     """Whether a call makes a tensor of its arguments: of torch, a model or a tensor."""
     if runs_model(call, module) or method_name(call) in _TAKES_TENSOR:
@@ -182,25 +156,22 @@ def _computes(call: cst.Call, module: Module) -> bool:
 
 def _reads_detached(assign: cst.Assign | cst.AnnAssign, module: Module, names: int) -> bool:
     """Whether all reads of what an assignment puts into names are detached, and there are some."""
-    targets = assign_targets(assign)
-    parts = [
-        part.value if isinstance(part, cst.Element) else part
-        for target in targets
-        for part in (target.elements if isinstance(target, cst.Tuple) else [target])
-    ]
-    if not names:
-        return False
+    parts: list[cst.BaseExpression] = []
+    for target in assign_targets(assign):
+        elements = target.elements if isinstance(target, cst.Tuple) else ()
+        parts += [each.value for each in elements] or [target]
     reads = [read for part in parts for read in module.reads(assign, dotted_text(part))]
-    return bool(reads) and all(_is_detached(read, module, names - 1) for read in reads)
+    return (
+        names > 0 and bool(reads) and all(_is_detached(read, module, names - 1) for read in reads)
+    )
 
 
-def _is_detached(read: cst.BaseExpression, module: Module, names: int) -> bool:
+def _is_detached(read: cst.BaseExpression, module: Module, names: int = _MOST_NAMES) -> bool:
+    """Whether each use of a tensor goes through `.detach()` or `.data`, and stays on the device: an
+    action for an environment is one small forward pass."""
     cut = _cut_of(read, module)
     if isinstance(cut, cst.Assign | cst.AnnAssign):
         return _reads_detached(cut, module, names)
-    return cut is not None and not _goes_to_host(cut, module)
-
-
-def _goes_to_host(cut: cst.CSTNode, module: Module) -> bool:
-    parent = module.parent(cut)
-    return isinstance(parent, cst.Attribute) and parent.attr.value in _TO_HOST
+    parent = None if cut is None else module.parent(cut)
+    moved = isinstance(parent, cst.Attribute) and parent.attr.value in _TO_HOST
+    return cut is not None and not moved

@@ -143,9 +143,7 @@ def _is_no_start(read: cst.Call, module: Module) -> bool:
         ):
             continue
         if elapsed.left is use:
-            begun = (
-                module.flow.reaching(elapsed.right) if isinstance(elapsed.right, cst.Name) else []
-            )
+            begun = module.flow.reaching(elapsed.right)
             if len(begun) == 1:
                 said = "this read ends the time that begins in {:line}; the rule looks at its start"
                 return because(False, said, begun[0].node)

@@ -24,7 +24,7 @@ def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:
 def _classes(owner: cst.BaseExpression, module: Module) -> list[str]:
     """The dotted names of the classes that the object can be an instance of."""
     found = list(module.value(owner).classes)
-    bindings = module.flow.reaching(owner) if isinstance(owner, cst.Name) else []
+    bindings = module.flow.reaching(owner)
     class_ = module.class_(owner)
     if class_ is not None and isinstance(owner, cst.Attribute):
         bindings = module.values.attributes.get(class_, {}).get(owner.attr.value, [])

@@ -104,13 +104,13 @@ class _Wasted(NamedTuple):
     is_outer: bool
 
 
-def _throws_some_away(match: Match) -> bool:
+def _throws_some_away(match: Match) -> list[_Wasted]:
     alone = "no model is known whose gradients from this are zeroed before a step uses them"
-    return bool(_wasted(match.call, match.module)) or because(False, alone)
+    return _wasted(match.call, match.module) or because([], alone)
 
 
 def _message(match: Match) -> str:
-    found = _wasted(match.call, match.module)
+    found: list[_Wasted] = match.found(list)
     names = " and ".join(f"`{each.model}`" for each in found)
     thrown = f"The gradients of {names} that this computes are zeroed before any step uses them"
     if found[0].is_outer:

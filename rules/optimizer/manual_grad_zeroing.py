@@ -49,10 +49,12 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training import gradients
 from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
-from torchlint.rule import Applicability, Fix, Module, Reported, Rule, because, edits
+from torchlint.rule import Applicability, Change, Module, Reported, Rule, because, edits
 
 from ._zero_grad_owners import is_torchs
 
+_FREES_BY_DEFAULT = (2, 0)
+_CAN_FREE = (1, 7)
 _NO_EFFECT = frozenset({"detach_", "requires_grad_"})
 
 
@@ -63,12 +65,6 @@ rule = Rule(
     triggers=(r"\.grad\b", r"zero_\(|fill_\(|zeros"),
     may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )
-
-
-_FREES_BY_DEFAULT = (2, 0)
-
-
-_CAN_FREE = (1, 7)
 
 
 @rule.on(cst.For)
@@ -82,33 +78,19 @@ def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Repor
         return because((), "the loop around it is reported, {}", around)
     if gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
         return ()
-    owner = _owner(loop)
-    reason = _why_not(loop, owner, module)
-    found = rule.finding(
-        module,
-        loop.iter,
+    message = (
         "This loop launches one kernel per parameter to write zeros; call `zero_grad()`, which "
-        "sets the gradients to None.",
-        fix=None if reason or owner is None else _one_call(loop, owner, module),
-        withheld=reason,
+        "sets the gradients to None."
     )
-    return (found,)
+    return rule.report(module, loop.iter, message, fix=_one_call(loop, module))
 
 
 def _differentiates_twice(module: Module) -> bool:
     """Whether the file differentiates through gradients, as meta-learning does."""
-    twice = (
-        arg
-        for call in module.nodes(cst.Call)
-        for arg in call.args
-        if arg.keyword is not None
-        and arg.keyword.value == "create_graph"
-        and module.literal(arg.value) is True
-    )
-    first = next(twice, None)
-    if first is None:
-        return False
-    return because(True, "the file differentiates through gradients: {}", first)
+    for arg in map(module.parent, module.spelled("create_graph")):
+        if isinstance(arg, cst.Arg) and module.literal(arg.value) is True:
+            return because(True, "the file differentiates through gradients: {}", arg)
+    return False
 
 
 def _owner(loop: cst.For) -> cst.BaseExpression | None:
@@ -122,7 +104,8 @@ def _owner(loop: cst.For) -> cst.BaseExpression | None:
     return source.func.value if whole else None
 
 
-def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) -> str | None:
+def _one_call(loop: cst.For, module: Module) -> Change | str:
+    owner = _owner(loop)
     if owner is None or not dotted_text(owner):
         return "the loop is not over all parameters of one module or optimizer"
     function = module.function(loop)
@@ -134,14 +117,9 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
         return "this file reads gradients without checking for None"
     if module.torch < _CAN_FREE:
         return "this project supports a torch version whose `zero_grad` cannot free gradients"
-    return None
-
-
-def _one_call(loop: cst.For, owner: cst.BaseExpression, module: Module) -> Fix:
     argument = "" if module.torch >= _FREES_BY_DEFAULT else "set_to_none=True"
     call = f"{dotted_text(owner)}.zero_grad({argument})"
-    edit = edits.replace_statement(module, loop, call)
-    return Fix(Applicability.UNSAFE, f"Call `{call}`", (edit,))
+    return f"Call `{call}`", edits.replace_statement(module, loop, call)
 
 
 # loops that zero gradients ------------------------------------------------------------------------

@@ -60,16 +60,16 @@ _METHODS = ("norm", "vector_norm", "clamp_", "mul_", "div_", "add_", "sub_")
 _EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "all_gather"})
 
 
-def _computes_with_a_gradient(match: Match) -> bool:
-    """Whether a call is the first in a loop over parameters that computes with their gradients."""
+def _loop_with_gradients(match: Match) -> cst.CSTNode | None:
+    """The loop over parameters in which a call is the first that computes with their gradients."""
     loop = parameter_loop(match.call, match.module)
     if loop is None:
-        return because(False, "no loop around this goes over the parameters of a model")
+        return because(None, "no loop around this goes over the parameters of a model")
     first = _first(match.module, loop)
     if first is None:
-        return because(False, "nothing in {} computes with gradients", loop)
+        return because(None, "nothing in {} computes with gradients", loop)
     said = "the loop is reported where it computes with gradients first: {}"
-    return first is match.call or because(False, said, first)
+    return loop if first is match.call else because(None, said, first)
 
 
 def _exchanges_gradients(match: Match) -> bool:
@@ -107,7 +107,7 @@ rule = Rule(
     code="TL404",
     summary="a Python loop computes with the gradients one by one on every training step",
     tier=Tier.PEDANTIC,
-    finds=(method(*_METHODS, where=(_computes_with_a_gradient,), hint_if=(_reads_numbers,)),),
+    finds=(method(*_METHODS, where=(_loop_with_gradients,), hint_if=(_reads_numbers,)),),
     unless=(_exchanges_gradients, _is_an_optimizer),
     message=_message,
     contexts=(Context.HOT,),
@@ -134,5 +134,6 @@ def _mentions_gradient(call: cst.Call, module: Module) -> bool:
 
 
 def _calls_in_loop(match: Match) -> list[cst.Call]:
-    loop = parameter_loop(match.call, match.module)
-    return [] if loop is None else match.module.calls_within(loop)
+    (loop,) = match.evidence
+    assert isinstance(loop, cst.CSTNode)
+    return match.module.calls_within(loop)

@@ -129,13 +129,6 @@ class _Use(NamedTuple):
         return start
 
 
-class _Rewritten(NamedTuple):
-    """The edits for a use. With `imports`, they change an import and all that uses it."""
-
-    edits: tuple[Edit, ...]
-    imports: bool
-
-
 _ANY_NAME = rf"\b(?:{'|'.join(_NAMES)}|amp)\b"
 
 
@@ -176,12 +169,13 @@ def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable
     new = f"torch.amp.{use.name}"
     given = f'"{use.device}"' if use.name in _NAMES[:2] else f'device_type="{use.device}"'
     message = f"`{old}` is deprecated and warns on each use; use `{new}({given})`."
-    found = _rewritten(use, module)
-    if isinstance(found, str):
-        return rule.report(module, use.node, message, withheld=found)
-    said = f"Use `{new}`{', and import it' if found.imports else ''}"
-    fix = Fix(Applicability.SAFE, said, found.edits)
-    needs = Changed(found.imports, use.name == "GradScaler")
+    together = _with_its_import(use, module)
+    changes = together or _edits_at(use, f"{_torch_of(use, module)}.amp.{use.name}", module)
+    if isinstance(changes, str):
+        return rule.report(module, use.node, message, fix=changes)
+    said = f"Use `{new}`{', and import it' if together else ''}"
+    fix = Fix(Applicability.SAFE, said, changes)
+    needs = Changed(bool(together), use.name == "GradScaler")
     return rule.report(module, use.node, message, fix=fix, needs=needs)
 
 
@@ -259,15 +253,11 @@ def _is_known(binding: Binding) -> bool:
     return binding.dotted is not None or isinstance(binding.value, cst.Name | cst.Attribute)
 
 
-def _rewritten(use: _Use, module: Module) -> _Rewritten | str:
-    """The use with `torch.amp`, or the reason why it cannot be written."""
-    for binding in _bindings(use.start, module):
-        if binding.how is How.IMPORT:
-            together = _with_import(module, binding.node)
-            if together is not None:
-                return _Rewritten(together, imports=True)
-    here = _edits_at(use, f"{_torch_of(use, module)}.amp.{use.name}", module)
-    return here if isinstance(here, str) else _Rewritten(here, imports=False)
+def _with_its_import(use: _Use, module: Module) -> tuple[Edit, ...] | None:
+    """The edits that change the import of what is used, and all that uses it."""
+    bindings = _bindings(use.start, module)
+    imports = (each.node for each in bindings if each.how is How.IMPORT)
+    return next(filter(None, (_with_import(module, each) for each in imports)), None)
 
 
 def _torch_of(use: _Use, module: Module) -> str:

@@ -191,7 +191,7 @@ def _add_up(one: cst.BaseExpression, other: cst.BaseExpression, module: Module) 
 
 def _is_rest(rest: cst.BaseExpression, weight: cst.BaseExpression, module: Module) -> bool:
     """`1 - weight`, or a name for it."""
-    made = module.flow.reaching(rest) if isinstance(rest, cst.Name) else []
+    made = module.flow.reaching(rest)
     meant = made[0].value if len(made) == 1 else rest
     return (
         isinstance(meant, cst.BinaryOperation)

@@ -251,7 +251,7 @@ def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
 
 def _is_first_size(count: cst.BaseExpression | None, module: Module) -> bool:
     """`x.shape[0]`, `x.size(0)`, `len(x)`, a name for it, and `n` after `n, c, h, w = x.shape`."""
-    bindings = module.flow.reaching(count) if isinstance(count, cst.Name) else []
+    bindings = module.flow.reaching(count)
     if len(bindings) == 1:
         count = bindings[0].value
         if bindings[0].path == (0,):

@@ -96,7 +96,7 @@ def _fills_pinned(match: Match) -> bool:
     source = argument(match.call, "src", 0)
     if not module.value(source).only(Kind.DEVICE):
         return off_device(False, source, module)
-    made = module.flow.reaching(buffer) if isinstance(buffer, cst.Name) else []
+    made = module.flow.reaching(buffer)
     pinned = any(isinstance(each.value, cst.Call) and _pins(each.value) for each in made)
     return pinned or because(False, "nothing shows that {:code} is in pinned memory", buffer)
 

@@ -232,7 +232,7 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
-        fix: Fix | None = None,
+        fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
         operand: Operand | None = None,
@@ -240,10 +240,10 @@ class Rule:
         needs: NamedTuple | None = None,
         texts: tuple[str, ...] | None = None,
     ) -> Iterator[Finding | Waiting]:
-        """A finding on `node`, if the rule's contexts hold there. Give a fix or the reason why it
-        is withheld.
+        """A finding on `node`, if the rule's contexts hold there.
 
         Args:
+            fix: the fix, or the reason why there is none; `withheld` says that too.
             operand: of a rule about hot code: the tensor that is read.
             else_hint: contexts without which the finding is a hint, beside those of the rule.
             needs: the arguments of the rule's settler, a named tuple of plain values.
@@ -280,19 +280,12 @@ class Rule:
     def report_match(self, match: Match, pattern: Pattern) -> Iterable[Finding | Waiting]:
         """A finding on a match of a pattern for which no exception holds, if the contexts do."""
         operands = (each for each in match.evidence if isinstance(each, Operand))
-        change = self.change(match) if callable(self.change) else self.change
-        fix = None
-        if isinstance(change, Fix):
-            fix = change
-        elif self.promises and isinstance(change, tuple):
-            fix = Fix(self.promises[0], change[0], (change[1],))
         return self.report(
             match.module,
             match.node,
             self.message(match) if callable(self.message) else self.message,
             tier=pattern.tier_of(match, self.tier),
-            fix=fix,
-            withheld=change if isinstance(change, str) else None,
+            fix=self.change(match) if callable(self.change) else self.change,
             operand=next(operands, None),
             else_hint=pattern.else_hint,
             texts=self.texts(pattern),
@@ -305,13 +298,17 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
-        fix: Fix | None = None,
+        fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
         group: str | None = None,
     ) -> Finding:
-        """A finding on `node`. Give a fix or the reason why it is withheld."""
+        """A finding on `node`, whatever the contexts."""
         start, end = module.span(node)
+        if isinstance(fix, str):
+            fix, withheld = None, fix
+        elif fix is not None and not isinstance(fix, Fix):
+            fix = Fix(self.promises[0], fix[0], (fix[1],)) if self.promises else None
         if fix is not None and (reason := edits.why_not(module, fix)) is not None:
             fix, withheld = None, reason
         return Finding(

@@ -172,16 +172,13 @@ def records_facts(module: Module) -> Iterable[Reported]:
     start = start_of(module)
     if start is None:
         return because(None, "the file is not started as a script")
-    fix = switch_on(module)
-    withheld = (
-        None if fix else "no suitable place for the line was found at the start of the script"
-    )
+    unplaced = "no suitable place for the line was found at the start of the script"
     message = (
         "This program trains a convolutional network and never turns on "
         "`torch.backends.cudnn.benchmark`; set it to True when the program starts."
     )
-    needs = reach_of(module)
-    yield from rule.report(module, start, message, fix=fix, withheld=withheld, needs=needs)
+    fix = switch_on(module) or unplaced
+    yield from rule.report(module, start, message, fix=fix, needs=reach_of(module))
 
 
 @rule.settle(Reach)

@@ -175,9 +175,8 @@ def _copied(made: Constructor, array: Value, module: Module) -> Iterable[Reporte
         message = (
             "`torch.tensor` copies the whole array; use `torch.as_tensor`, which shares its memory."
         )
-    withheld = _why_not(made, danger, module)
-    fix = None if withheld else _shared(made, module)
-    return rule.report(module, made.call, message, tier=tier, fix=fix, withheld=withheld)
+    fix = _why_not(made, danger, module) or _shared(made, module)
+    return rule.report(module, made.call, message, tier=tier, fix=fix)
 
 
 def _danger(made: Constructor, module: Module) -> str:
@@ -232,15 +231,15 @@ def _typed(made: Constructor, array: Value, module: Module) -> Iterable[Reported
         f"{made.dtype} already, without a visible conversion; {instead}."
     )
     torch = _torch(made, module)
-    fix = withheld = None
+    fix: Fix | str
     if made.place is Place.EITHER:
-        withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
+        fix = "the name may stand for a constructor on the GPU, which needs `device=`"
     elif torch is None:
-        withheld = "`torch` itself is not imported here"
+        fix = "`torch` itself is not imported here"
     else:
         fix = _spelled_out(made, array, torch, module)
     hint = because(Tier.HINT, "it copies only if the array is not {} already", made.dtype)
-    return rule.report(module, made.call, message, tier=hint, fix=fix, withheld=withheld)
+    return rule.report(module, made.call, message, tier=hint, fix=fix)
 
 
 def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) -> Fix:

@@ -109,14 +109,13 @@ def evaluates_with_gradients(loop: cst.For | cst.While, module: Module) -> Itera
     if evaluation is None:
         return ()
     function = module.function(loop)
-    fix, withheld = _decorated(function, module)
+    fix = _decorated(function, module)
     return rule.report(
         module,
         loop.iter if isinstance(loop, cst.For) else loop.test,
-        _MESSAGE.format(_DECORATE if fix else _WRAP),
+        _MESSAGE.format(_WRAP if isinstance(fix, str) else _DECORATE),
         tier=evaluation.tier,
         fix=fix,
-        withheld=withheld,
         needs=_called(function, module),
     )
 
@@ -129,17 +128,17 @@ def _called(function: cst.FunctionDef | None, module: Module) -> Function:
     return Function(name, snake(class_.name.value).rpartition("_")[2])
 
 
-def _decorated(function: cst.FunctionDef | None, module: Module) -> tuple[Fix | None, str | None]:
+def _decorated(function: cst.FunctionDef | None, module: Module) -> Fix | str:
     if function is None:
-        return None, "the loop is outside of functions"
+        return "the loop is outside of functions"
     if function.decorators:
-        return None, "the function has other decorators"
+        return "the function has other decorators"
     if function in module.loops.training_functions:
-        return None, "the function also trains"
+        return "the function also trains"
     edit = edits.insert_before(module, function, "@torch.no_grad()")
     assert edit is not None, "a function starts on a line of its own"
     changes = (*edits.add_import(module, "torch"), edit)
-    return Fix(Applicability.UNSAFE, "Switch gradients off in the function", changes), None
+    return Fix(Applicability.UNSAFE, "Switch gradients off in the function", changes)
 
 
 @rule.on_module

@@ -11,7 +11,7 @@ from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
 from torchlint.analysis.training.loops import Loop, sounds_like_evaluation
 from torchlint.analysis.training.model_calls import runs_model
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Module, Tier, because, once
@@ -58,11 +58,9 @@ class Evaluation(NamedTuple):
 def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
     """The evaluation that a loop is, if it is one with gradients on."""
     call = _evaluated(module).get(loop)
-    refusal = _refusals(module).get(loop) if call is None else None
-    if refusal is not None:
-        return because(None, refusal.sentence, refusal.call)
     if call is None:
-        return None
+        refusal = _refusals(module).get(loop)
+        return None if refusal is None else because(None, *refusal)
     if _repeats(loop, module):
         return because(None, "the loop runs a fixed number of rounds, as a warm-up does")
     if _is_test(module):
@@ -101,7 +99,8 @@ def _evaluated(module: Module) -> dict[Loop, cst.Call]:
     innermost loop around it that goes over a loader, else to the outermost one."""
     found: dict[Loop, cst.Call] = {}
     for call in module.nodes(cst.Call):
-        loops = _loops_of(call, module) if _learns(call, module) else []
+        learns = runs_model(call, module) and not _why_it_learns_nothing(call, module)
+        loops = _loops_of(call, module) if learns else []
         function = module.function(call)
         evaluates = function is not None and is_of_evaluator(function, module)
         if loops and (evaluates or module.in_evaluation(call)):
@@ -112,33 +111,30 @@ def _evaluated(module: Module) -> dict[Loop, cst.Call]:
     return found
 
 
-class _Refusal(NamedTuple):
-    """Why a call of a model in a loop is no evaluation with gradients that nobody uses."""
-
-    sentence: str
-    call: cst.Call
-
-
 @once
-def _refusals(module: Module) -> dict[Loop, _Refusal]:
-    """Why innermost loops that call a model do not evaluate one that learns."""
-    found: dict[Loop, _Refusal] = {}
+def _refusals(module: Module) -> dict[Loop, tuple[str, cst.Call]]:
+    """Why innermost loops that call a model do not evaluate one that learns, and the call."""
+    found: dict[Loop, tuple[str, cst.Call]] = {}
     for call in module.nodes(cst.Call):
         loop = next(module.loops.loops_around(call), None)
         if loop is None or loop in found or not runs_model(call, module):
             continue
-        if is_frozen(call.func, module):
-            said = "the parameters of the model are frozen: {}"
-        elif _goes_over(call, module):
-            said = "the loop is one pass through the layers of a model: {}"
-        elif _is_part_of_model(call, module):
-            said = "this is code of a module, and its callers decide about gradients: {}"
-        elif not module.in_evaluation(call):
-            said = "nothing shows that {} evaluates"
-        else:
+        said = _why_it_learns_nothing(call, module) or "nothing shows that {} evaluates"
+        if said.startswith("nothing") and module.in_evaluation(call):
             said = "{} belongs to another loop, or to one that trains"
-        found[loop] = _Refusal(said, call)
+        found[loop] = (said, call)
     return found
+
+
+def _why_it_learns_nothing(call: cst.Call, module: Module) -> str:
+    """Why a call does not run a whole model whose parameters need gradients; empty if it does."""
+    if is_frozen(call.func, module):
+        return "the parameters of the model are frozen: {}"
+    if any(each.how is How.ITERATION for each in module.flow.reaching(call.func)):
+        return "the loop is one pass through the layers of a model: {}"
+    if _is_part_of_model(call, module):
+        return "this is code of a module, and its callers decide about gradients: {}"
+    return ""
 
 
 def _is_first(loop: Loop, before: Collection[Loop], module: Module) -> bool:
@@ -159,22 +155,6 @@ def _loops_of(call: cst.Call, module: Module) -> list[Loop]:
             break
         found.append(loop)
     return found
-
-
-def _learns(call: cst.Call, module: Module) -> bool:
-    """Whether a call runs a whole model whose parameters need gradients."""
-    return (
-        runs_model(call, module)
-        and not is_frozen(call.func, module)
-        and not _goes_over(call, module)
-        and not _is_part_of_model(call, module)
-    )
-
-
-def _goes_over(call: cst.Call, module: Module) -> bool:
-    """`for layer in layers: x = layer(x)` is one pass through a model."""
-    bindings = module.flow.reaching(call.func) if isinstance(call.func, cst.Name) else []
-    return any(binding.how is How.ITERATION for binding in bindings)
 
 
 def _is_part_of_model(call: cst.Call, module: Module) -> bool:
@@ -261,12 +241,10 @@ def _kept_by(node: cst.CSTNode, module: Module) -> list[str]:
         kept, targets = [node.value], [node.target]
     elif isinstance(node, cst.Assign):
         targets = [each.target for each in node.targets]
-        kept = (
-            [] if all(isinstance(each, cst.Name | cst.Tuple) for each in targets) else [node.value]
-        )
+        local = all(isinstance(each, cst.Name | cst.Tuple) for each in targets)
+        kept = [] if local else [node.value]
     elif isinstance(node, cst.Call) and method_name(node) in _KEEPS:
-        assert isinstance(node.func, cst.Attribute)
-        kept, targets = [arg.value for arg in node.args], [node.func.value]
+        kept, targets = [arg.value for arg in node.args], [receiver(node)]
     else:
         return []
     if not any(module.value(each).has(_WITH_GRAPH) for each in kept):

@@ -70,16 +70,15 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.edits import add_argument, replace
 from torchlint.analysis.layers.chain import Step
 from torchlint.analysis.layers.layers import layers_of
 from torchlint.analysis.names import How
 from torchlint.analysis.torch_api import BATCH_NORMS
 from torchlint.rule import (
     Applicability,
+    Change,
     Clue,
     Finding,
-    Fix,
     Module,
     Project,
     Related,
@@ -88,6 +87,7 @@ from torchlint.rule import (
     Tier,
     Triggers,
     because,
+    edits,
     once,
     without_fix,
 )
@@ -251,10 +251,7 @@ def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[
     sure = all(choice.sure for choice in choices)
     value = _value_of_bias(layer, norms, order)
     kind = _kind(layer, order)
-    written = _is_written(module, kind)
-    fix, withheld = (None, _WRITTEN) if written else _fix(layer, value, order)
-    if not sure:
-        fix, withheld = None, "a caller may pass another norm"
+    fix = _WRITTEN if _is_written(module, kind) else _fix(layer, value, order)
     fact, advice = _fact(layer, followers[0], value, order), _advice(value)
     needs = _Needs(kind, f"{fact}; {advice} in new trainings to save that work.", bool(choices))
     return rule.report(
@@ -262,8 +259,7 @@ def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[
         layer,
         f"{fact}; {advice} to save that work.",
         tier=_tier(followers, sure, order),
-        fix=fix,
-        withheld=withheld,
+        fix=fix if sure else "a caller may pass another norm",
         related=(
             Related(module.path, module.span(followers[0])[0], "this norm subtracts the mean"),
         ),
@@ -297,19 +293,19 @@ def _advice(value: str | None) -> str:
     return f"pass `bias={value}`"
 
 
-def _fix(layer: cst.Call, value: str | None, order: ModuleOrder) -> tuple[Fix | None, str | None]:
+def _fix(layer: cst.Call, value: str | None, order: ModuleOrder) -> Change | str:
     module = order.module
     reader = order.passed_to(layer)
     if reader is not None:
-        return None, f"`{reader}` is given the layer and may use its bias"
+        return f"`{reader}` is given the layer and may use its bias"
     if value is None:
-        return None, "the norm is used only under a condition; pass the opposite as `bias=`"
+        return "the norm is used only under a condition; pass the opposite as `bias=`"
     old = argument_of_bias(layer, order.layers)
     if old is None:
-        edit = add_argument(module, layer, f"bias={value}")
+        edit = edits.add_argument(module, layer, f"bias={value}")
     else:
-        edit = replace(module, old, value)
-    return Fix(Applicability.UNSAFE, f"Pass `bias={value}`", (edit,)), None
+        edit = edits.replace(module, old, value)
+    return f"Pass `bias={value}`", edit
 
 
 def _value_of_bias(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> str | None:

@@ -141,8 +141,8 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
     if waited is not None:
         row = module.span(waited)[0].row
         message += f" `synchronize()` in line {row} waits before it, so both must go."
-    fix, withheld = fix_of(sync, purpose, module)
-    return rule.report(module, call, message, fix=fix, withheld=withheld, operand=operand)
+    fix = fix_of(sync, purpose, module)
+    return rule.report(module, call, message, fix=fix, operand=operand)
 
 
 @rule.on(cst.FormattedStringExpression, cst.BinaryOperation, cst.Call)

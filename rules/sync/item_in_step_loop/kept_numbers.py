@@ -6,12 +6,13 @@ numbers after the loop. A coefficient of a tensor need not be a number at all.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.literals import UNKNOWN, Literal
-from torchlint.analysis.names import Scope
+from torchlint.analysis.names import Scope, dotted_text
 from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.training.purposes import (
     Purpose,
@@ -20,12 +21,16 @@ from torchlint.analysis.training.purposes import (
     uses_of,
 )
 from torchlint.analysis.training.syncs import Sync
-from torchlint.analysis.uses import method_name, methods_called_on, occurrences
+from torchlint.analysis.uses import (
+    is_variable,
+    method_name,
+    methods_called_on,
+    occurrences,
+    receiver,
+)
 from torchlint.analysis.values.kinds import Kind
-from torchlint.finding import Edit
 from torchlint.rule import Applicability, Fix, Module, edits, once
 
-Answer = tuple[Fix | None, str | None]
 _WITHHELD = {
     Purpose.SIZE: "where the size is known on the host, this does not show",
     Purpose.CONDITION: "how late the decision may come is yours to say",
@@ -41,6 +46,7 @@ _ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 _NOT_KEPT = "the number is not only added to a sum or a list"
 _ELSEWHERE = "is no variable of this function, so other code may need numbers in it"
 _COUNTS = frozenset({"eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "bool"})
+_SAME_TRUTHS = frozenset({"cpu", "view", "reshape", "detach", "flatten"})
 _VIEWS = frozenset({"data", "detach", "flatten", "reshape", "squeeze", "view"})
 _CAPTURED = re.compile(r"reduce-overhead|max-autotune(?!-no)|CUDAGraph|make_graphed_callables")
 _AS_TEXT = re.compile(r"%(?:\(\w*\))?[-#0 +]{0,9}[\d*]{0,9}(?:\.[\d*]{1,9})?[sra]")
@@ -48,8 +54,7 @@ _AS_IT_IS = re.compile(r"\{[^{}:]*\}")
 """Placeholders of `%` and `format` that would print a tensor as `tensor(0.5)`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Keeper:
+class _Keeper(NamedTuple):
     """A sum or a list that can hold tensors until its loop has ended."""
 
     name: str
@@ -61,7 +66,7 @@ class _Keeper:
     is_list: bool = False
 
 
-def fix_of(sync: Sync, purpose: Purpose, module: Module) -> Answer:
+def fix_of(sync: Sync, purpose: Purpose, module: Module) -> Fix | str:
     """The change that leaves the number on the device, or why there is none."""
     uses = uses_of(sync, module)
     named = uses[0] is not sync.call
@@ -70,68 +75,54 @@ def fix_of(sync: Sync, purpose: Purpose, module: Module) -> Answer:
     else:
         fits = purpose in (Purpose.SUM, Purpose.LIST, Purpose.SHOWN_RARELY)
     if not fits or sync.how not in (".item()", "float()"):
-        return None, _WITHHELD.get(purpose, _NOT_KEPT)
+        return _WITHHELD.get(purpose, _NOT_KEPT)
     if named or purpose is Purpose.LIST:
         if _CAPTURED.search(module.text):
-            return None, "the next replay of a CUDA graph overwrites the tensors of this step"
+            return "the next replay of a CUDA graph overwrites the tensors of this step"
         if _may_change(sync.operand, sync.call, module):
-            return None, "the tensor may be changed in place before the number is used"
+            return "the tensor may be changed in place before the number is used"
     if purpose is Purpose.COEFFICIENT:
-        message = "Compute with the tensor itself"
-        return _fix(sync, Applicability.UNSAFE, message, "detach", [], module), None
+        edit = edits.replace(module, sync.call, _detached(sync, module))
+        return Fix(Applicability.UNSAFE, "Compute with the tensor itself", (edit,))
     keepers: list[_Keeper] = []
     for use in uses:
         keeper = _keeper_of(use, module)
         if isinstance(keeper, str):
             if named and is_shown_rarely(use, module) and _formatted(use, module):
                 continue
-            return None, _WITHHELD.get(purpose, keeper)
+            return _WITHHELD.get(purpose, keeper)
         keepers.append(keeper)
     return _kept(sync, keepers, module)
 
 
-def _kept(sync: Sync, keepers: list[_Keeper], module: Module) -> Answer:
+def _kept(sync: Sync, keepers: list[_Keeper], module: Module) -> Fix | str:
     """The fix for a number that goes into sums and lists, or is printed now and then."""
     exact = all(each.exact for each in keepers)
-    sums = [each for each in keepers if not each.is_list]
-    spelled = "as it is" if sums and exact else "float" if sums else "detach"
+    sums = not all(each.is_list for each in keepers)
     after = []
-    for name, loop, number in dict.fromkeys(
-        (each.name, each.loop, each.number) for each in keepers
-    ):
+    for name, loop, number in dict.fromkeys(each[:3] for each in keepers):
         edit = edits.insert_after(module, loop, f"{name} = {number}")
         if edit is None:
-            return None, "no suitable place after the loop was found to turn it into a number"
+            return "no suitable place after the loop was found to turn it into a number"
         after.append(edit)
     if any(each.is_list for each in keepers):
         after += edits.add_import(module, "torch")
-    where = "read it once after the loop"
     message = "Read it where it is printed"
-    if keepers and keepers[0].is_list:
-        message = f"Keep tensors in `{keepers[0].name}` and {where}"
-    elif keepers:
-        message = f"Sum `{keepers[0].name}` on the device and {where}"
-    applies = Applicability.SAFE if exact else Applicability.UNSAFE
-    return _fix(sync, applies, message, spelled, after, module), None
-
-
-def _fix(
-    sync: Sync,
-    applies: Applicability,
-    message: str,
-    spelled: str,
-    after: list[Edit],
-    module: Module,
-) -> Fix:
-    if spelled == "as it is":
+    if keepers:
+        name = f"`{keepers[0].name}`"
+        kept = f"Keep tensors in {name}" if keepers[0].is_list else f"Sum {name} on the device"
+        message = f"{kept} and read it once after the loop"
+    if sums and exact:
         text = edits.value(module, sync.operand)
     else:
-        text = edits.operand(module, sync.operand)
-    if spelled != "as it is" and not text.endswith(".detach()"):
-        text += ".detach()"
-    if spelled == "float":
-        text += ".float()"
+        text = _detached(sync, module) + ".float()" * sums
+    applies = Applicability.SAFE if exact else Applicability.UNSAFE
     return Fix(applies, message, (edits.replace(module, sync.call, text), *after))
+
+
+def _detached(sync: Sync, module: Module) -> str:
+    text = edits.operand(module, sync.operand)
+    return text if text.endswith(".detach()") else f"{text}.detach()"
 
 
 def _keeper_of(use: cst.BaseExpression, module: Module) -> _Keeper | str:
@@ -159,7 +150,7 @@ def _keeper_of(use: cst.BaseExpression, module: Module) -> _Keeper | str:
 
 def _list_of(call: cst.Call, module: Module) -> _Keeper | str:
     """The list that `losses.append(…)` fills, if nothing in the loop reads it."""
-    owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+    owner = receiver(call)
     if not isinstance(owner, cst.Name):
         return f"the list {_ELSEWHERE}"
     name = owner.value
@@ -177,12 +168,10 @@ def _list_of(call: cst.Call, module: Module) -> _Keeper | str:
 def _update_of(use: cst.BaseExpression, module: Module) -> cst.AugAssign | None:
     """`total += x` or `total += x * n`, with n on the host."""
     parent = module.parent(use)
-    if isinstance(parent, cst.BinaryOperation) and isinstance(
-        parent.operator, (cst.Multiply, cst.Divide)
-    ):
-        other = parent.right if parent.left is use else parent.left
-        divided_by = isinstance(parent.operator, cst.Divide) and parent.right is use
-        if divided_by or not module.value(other).only(Kind.HOST):
+    if isinstance(parent, cst.BinaryOperation):
+        first = parent.left is use
+        scales = isinstance(parent.operator, (cst.Multiply, cst.Divide) if first else cst.Multiply)
+        if not scales or not module.value(parent.right if first else parent.left).only(Kind.HOST):
             return None
         parent = module.parent(parent)
     if isinstance(parent, cst.AugAssign) and isinstance(parent.operator, cst.AddAssign):
@@ -207,8 +196,7 @@ def _may_change(operand: cst.BaseExpression, read: cst.Call, module: Module) -> 
     """Whether a tensor that is kept could be changed in place before its number is used, as a
     parameter is by the optimizer, or `loss` by `loss /= 4`."""
     while isinstance(operand, cst.Call) and method_name(operand) in _VIEWS:
-        assert isinstance(operand.func, cst.Attribute)
-        operand = operand.func.value
+        operand = receiver(operand)
     if not isinstance(operand, cst.Name):
         return isinstance(operand, (cst.Attribute, cst.Subscript))
     made = [binding.node for binding in module.flow.reaching(operand)]
@@ -220,9 +208,9 @@ def _may_change(operand: cst.BaseExpression, read: cst.Call, module: Module) -> 
     calls = methods_called_on(operand, module)
     changes: list[cst.CSTNode] = [each for each in calls if method_name(each).endswith("_")]
     changes += [
-        parent
+        each
         for each in occurrences(operand, module)
-        if isinstance(parent := module.parent(each), cst.AugAssign) and parent.target is each
+        if isinstance(up := module.parent(each), cst.AugAssign) and up.target is each
     ]
     return any(around & set(module.ancestors(each)) for each in changes)
 
@@ -256,19 +244,13 @@ def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]
     """The values that the assignments of a line give a name."""
     parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
     for part in parts:
-        if not isinstance(part, cst.Assign | cst.AnnAssign) or part.value is None:
-            continue
-        pairs: list[tuple[cst.BaseExpression, cst.BaseExpression]] = []
-        if isinstance(part, cst.AnnAssign):
-            pairs.append((part.target, part.value))
-        for target in part.targets if isinstance(part, cst.Assign) else ():
-            pairs.append((target.target, part.value))
-            if isinstance(target.target, cst.Tuple) and isinstance(part.value, cst.Tuple):
-                both = zip(target.target.elements, part.value.elements, strict=False)
+        value = getattr(part, "value", None)
+        for target in assign_targets(part):
+            pairs = [(target, value)]
+            if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
+                both = zip(target.elements, value.elements, strict=False)
                 pairs += [(to.value, of.value) for to, of in both]
-        for to, of in pairs:
-            if isinstance(to, cst.Name) and to.value == name:
-                yield of
+            yield from (of for to, of in pairs if of and dotted_text(to) == name)
 
 
 @once
@@ -292,36 +274,24 @@ def _counts(added: cst.BaseExpression, module: Module) -> bool:
             and _counts(each.value, module)
             for each in made
         )
-    return (
-        isinstance(added, cst.Call)
-        and isinstance(added.func, cst.Attribute)
-        and added.func.attr.value == "item"
-        and _is_count(added.func.value)
-    )
+    if not isinstance(added, cst.Call) or method_name(added) != "item":
+        return False
+    return _is_count(receiver(added))
 
 
 @once
 def _other_use(module: Module, name: str, loop: Loop, scope: Scope) -> str | None:
     """Why the sum must be a number inside the loop, or None if it may be a tensor."""
-    bindings = module.names.lookup_from(scope, name)
-    for binding in bindings:
-        inside = loop in module.ancestors(binding.node)
-        if inside and not isinstance(binding.node, cst.AugAssign):
+    setting = [each.node for each in module.names.lookup_from(scope, name)]
+    for node in setting:
+        if not isinstance(node, cst.AugAssign) and loop in module.ancestors(node):
             return f"`{name}` is also set inside the loop"
     for use in module.spelled(name, near=loop):
-        if loop in module.ancestors(use) and not _only_named(use, module):
-            reason = _why_a_number(use, scope, module)
-            if reason is not None:
-                return f"`{name}` {reason}"
+        varies = is_variable(use, module) and loop in module.ancestors(use)
+        reason = _why_a_number(use, scope, module) if varies else None
+        if reason is not None:
+            return f"`{name}` {reason}"
     return None
-
-
-def _only_named(use: cst.Name, module: Module) -> bool:
-    """`other.total`, `f(total=1)`: the same word for something else."""
-    parent = module.parent(use)
-    if isinstance(parent, cst.Arg):
-        return parent.keyword is use
-    return isinstance(parent, cst.Attribute) and parent.attr is use
 
 
 def _why_a_number(use: cst.Name, scope: Scope, module: Module) -> str | None:
@@ -348,14 +318,11 @@ def _formatted(use: cst.BaseExpression, module: Module) -> bool:
         if isinstance(above, cst.BinaryOperation) and isinstance(above.operator, cst.Modulo):
             text = module.literal(above.left)
             return isinstance(text, str) and not _AS_TEXT.search(text)
-        if isinstance(above, cst.Call):
-            func = above.func
-            if isinstance(func, cst.Attribute) and func.attr.value == "format":
-                text = module.literal(func.value)
-                return isinstance(text, str) and not _AS_IT_IS.search(text)
-            return False
-        if isinstance(above, cst.BaseStatement):
-            return False
+        if isinstance(above, cst.Call) and method_name(above) == "format":
+            text = module.literal(receiver(above))
+            return isinstance(text, str) and not _AS_IT_IS.search(text)
+        if isinstance(above, cst.Call | cst.BaseStatement):
+            break
     return False
 
 
@@ -363,14 +330,10 @@ def _is_count(operand: cst.BaseExpression) -> bool:
     """`(a == b).sum()` and `a.eq(b).sum()`: whole numbers, so the sum is exact."""
     if not isinstance(operand, cst.Call) or operand.args:
         return False
-    func = operand.func
-    if not isinstance(func, cst.Attribute) or func.attr.value not in ("sum", "count_nonzero"):
+    if method_name(operand) not in ("sum", "count_nonzero"):
         return False
-    counted = func.value
-    while isinstance(counted, cst.Call) and isinstance(counted.func, cst.Attribute):
-        if counted.func.attr.value in _COUNTS:
-            return True
-        if counted.func.attr.value not in ("cpu", "view", "reshape", "detach", "flatten"):
-            return False
-        counted = counted.func.value
-    return isinstance(counted, cst.Comparison)
+    counted = receiver(operand)
+    while isinstance(counted, cst.Call) and method_name(counted) in _SAME_TRUTHS:
+        counted = receiver(counted)
+    compares = isinstance(counted, cst.Call) and method_name(counted) in _COUNTS
+    return compares or isinstance(counted, cst.Comparison)

@@ -48,7 +48,7 @@ def _is_batch(module: Module, node: cst.BaseExpression, depth: int, part: bool) 
             return _is_batch(module, node.func, depth + 1, False)
         drawn = not part and module.calls(node, "builtins.next")
         return drawn and module.value(node).only(Kind.CPU)
-    bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+    bindings = module.flow.reaching(node)
     return bool(bindings) and all(_gives_batch(each, module, depth, part) for each in bindings)
 
 
@@ -79,6 +79,6 @@ def _goes_over_loader(module: Module, source: cst.BaseExpression, depth: int) ->
         return depth <= _DEEPEST
     if isinstance(source, cst.Call):
         return any(_goes_over_loader(module, arg.value, depth + 1) for arg in source.args)
-    bindings = module.flow.reaching(source) if isinstance(source, cst.Name) else []
+    bindings = module.flow.reaching(source)
     made = [each.value for each in bindings if isinstance(each.value, cst.Call)]
     return any(_goes_over_loader(module, each, depth + 1) for each in made)

@@ -70,7 +70,7 @@ def moves_to_device(call: cst.Call, module: Module) -> bool:
 
 def _is_where_another_lies(device: cst.BaseExpression, module: Module) -> bool:
     """Whether a device is that of a tensor, `x.device`, which may be the CPU."""
-    bindings = module.flow.reaching(device) if isinstance(device, cst.Name) else []
+    bindings = module.flow.reaching(device)
     made = [device, *(each.value for each in bindings if each.value is not None)]
     return any(
         isinstance(part, cst.Attribute)
