@@ -96,38 +96,38 @@ class _Misspelled(NamedTuple):
 def _misspelled(match: Match) -> _Misspelled:
     assert isinstance(match.node, cst.Assign)
     targets = [each.target for each in match.node.targets]
-    target = next(each for each in targets if _wrong_name(each, match.module))
-    wrong = _wrong_name(target, match.module)
+    names = ((name, target) for target in targets for name in match.module.resolve(target))
+    wrong, target = next(each for each in names if each[0] in _MEANT)
     value = match.module.literal(match.node.value)
     return _Misspelled(target, wrong, _MEANT[wrong], value, len(targets) == 1)
 
 
 def _keeps_default(match: Match) -> bool:
     """Whether the flag has this value anyway."""
-    found = _misspelled(match)
+    found = match.found(_Misspelled)
     keeps = found.value is _DEFAULTS[found.flag]
     return keeps and because(True, "`{}` is {} by default", found.flag, found.value)
 
 
 def _is_set_too(match: Match) -> bool:
     """Whether the file also sets the flag by its right name."""
-    return f"{_CUDNN}.{_misspelled(match).flag}" in _names_set(match.module)
+    return f"{_CUDNN}.{match.found(_Misspelled).flag}" in _names_set(match.module)
 
 
 def _message(match: Match) -> str:
-    found = _misspelled(match)
+    found = match.found(_Misspelled)
     advice = "remove it" if _is_set_too(match) else f"set `{_CUDNN}.{found.flag}`"
     return f"torch has no flag `{found.wrong}`, so this sets nothing; {advice}."
 
 
 def _change(match: Match) -> Change | str:
     """Spell the flag as it is; without it if the file also does so."""
-    found = _misspelled(match)
+    found = match.found(_Misspelled)
     if _is_set_too(match):
         return remove(match) if found.alone else "the line also assigns to other names"
     if found.flag == "enabled" and found.value is False:
         return "without cuDNN, convolutions are slow"
-    right = _spelled_right(found.target, match.module)
+    right = _spelled_right(found)
     if not right:
         return f"`{_CUDNN}` has no name here"
     return f"Set `{right}`", edits.replace(match.module, found.target, right)
@@ -137,7 +137,7 @@ rule = Rule(
     code="TL302",
     summary="an assignment that reaches no flag of cuDNN",
     fix=Applicability.UNSAFE,
-    finds=(sets(tuple(_MEANT), hint_if=(_keeps_default,)),),
+    finds=(sets(tuple(_MEANT), where=(_misspelled,), hint_if=(_keeps_default,)),),
     message=_message,
     change=_change,
     triggers=(r"\b(?:cudnn|backends|torch\.cuda)\b",),
@@ -166,18 +166,13 @@ def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
 # spellings ----------------------------------------------------------------------------------------
 
 
-def _wrong_name(target: cst.BaseExpression, module: Module) -> str:
-    """The dotted name of no flag that an expression stands for."""
-    return next((name for name in module.resolve(target) if name in _MEANT), "")
-
-
-def _spelled_right(target: cst.BaseExpression, module: Module) -> str:
+def _spelled_right(found: _Misspelled) -> str:
     """The expression with the name of the flag; empty if the module with it has no name there."""
-    wrong = _wrong_name(target, module).split(".")
-    right = [*_CUDNN.split("."), _MEANT[".".join(wrong)]]
+    wrong = found.wrong.split(".")
+    right = [*_CUDNN.split("."), found.flag]
     pairs = zip(wrong, right, strict=False)
     shared = next(index for index, (one, other) in enumerate(pairs) if one != other)
-    kept = dotted_text(target).split(".")[: shared - len(wrong)]
+    kept = dotted_text(found.target).split(".")[: shared - len(wrong)]
     return ".".join([*kept, *right[shared:]]) if kept else ""
 
 

@@ -122,16 +122,6 @@ def _stays_on(match: Match) -> bool:
     return True
 
 
-def _message(match: Match) -> str:
-    if match.argument is not None:
-        return "This profiler records the whole training; choose it by an option of the script."
-    if match.module.calls(match.call, _HISTORY):
-        return "Each allocation records where it was made; stop that after a few steps."
-    if match.module.calls(match.call, *_CHECKS):
-        return "`gradcheck` computes its function twice for each input number; move it to a test."
-    return "The profiler records all steps; pass it a `schedule`, or profile a few steps."
-
-
 rule = Rule(
     code="TL703",
     summary="a profiler records the whole training",
@@ -143,12 +133,28 @@ rule = Rule(
             where=(_records_all, _trains_under),
             hint_if=(_takes_one_pass,),
         ),
-        calls(*_CHECKS, where=(_runs_each_step,)),
-        calls(_HISTORY, tier=Tier.HINT, where=(_stays_on,)),
-        configures("profiler", "advanced", "pytorch"),
+        calls(
+            *_CHECKS,
+            where=(_runs_each_step,),
+            message="`gradcheck` computes its function twice for each input number; move it to a "
+            "test.",
+        ),
+        calls(
+            _HISTORY,
+            tier=Tier.HINT,
+            where=(_stays_on,),
+            message="Each allocation records where it was made; stop that after a few steps.",
+        ),
+        configures(
+            "profiler",
+            "advanced",
+            "pytorch",
+            message="This profiler records the whole training; choose it by an option of the "
+            "script.",
+        ),
     ),
     unless=(_is_to_measure, is_optional),
-    message=_message,
+    message="The profiler records all steps; pass it a `schedule`, or profile a few steps.",
     change="which steps to profile is yours to say",
     contexts=(Context.TRAINS,),
 )

@@ -50,8 +50,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.analysis.names import How
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import (
     Applicability,
     Context,
@@ -73,19 +72,18 @@ _MOST_STEPS: Final = 12
 _INFINITY: Final = re.compile(r"\binf\b")
 
 
-def _has_causal_mask(match: Match) -> bool:
-    mask = match.module.argument(match.call, "attn_mask", 3)
+def _causal_mask(match: Match) -> cst.Arg | None:
+    mask = match.module.argument_node(match.call, "attn_mask", 3)
     if mask is None:
-        return because(False, "this attention gets no mask")
+        return because(None, "this attention gets no mask")
     alone = "{:code} is not known to hide the future and nothing else"
-    return _is_causal(mask, match.module) or because(False, alone, mask)
+    return mask if _is_causal(mask.value, match.module) else because(None, alone, mask.value)
 
 
 def _change(match: Match) -> Fix | str:
     """Pass `is_causal=True` in the place of the mask, and make none if nothing else reads it."""
     module, call = match.module, match.call
-    mask = module.argument_node(call, "attn_mask", 3)
-    assert mask is not None
+    mask = match.found(cst.Arg)
     if module.argument(call, "is_causal", 5) is not None:
         return "`is_causal` is passed already"
     if mask.keyword is None and mask is not call.args[-1]:
@@ -107,7 +105,7 @@ rule = Rule(
     finds=(
         calls(
             "torch.nn.functional.scaled_dot_product_attention",
-            where=(_has_causal_mask,),
+            where=(_causal_mask,),
             since=(2, 0),
         ),
     ),
@@ -154,8 +152,7 @@ def _hides_future(triangle: cst.Call, module: Module, *, boolean: bool, negated:
         return False
     filled = module.argument(triangle, "input", 0)
     if not called:
-        assert isinstance(triangle.func, cst.Attribute)
-        filled = triangle.func.value
+        filled = receiver(triangle)
     for _ in range(_MOST_STEPS):
         boolean = boolean or _is_made_bool(filled, module)
         if isinstance(filled, cst.Call) and _name(filled, module) in ("ones", "full"):
@@ -189,16 +186,12 @@ def _is_made_bool(node: cst.BaseExpression | None, module: Module) -> bool:
 
 def _same(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpression | None:
     """What a name was given, if that is certain, and a mask before its shape or type changed."""
-    if isinstance(node, cst.Name):
-        bindings = module.flow.reaching(node)
-        certain = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
-        return bindings[0].value if certain else None
     if isinstance(node, cst.Subscript):
         kept = all(module.source(each) in ("None", ":", "...") for each in node.slice)
         return node.value if kept else None
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        return node.func.value if node.func.attr.value in _SAME else None
-    return None
+    if isinstance(node, cst.Call):
+        return receiver(node) if method_name(node) in _SAME else None
+    return module.flow.given(node)
 
 
 def _is_square(filled: cst.Call, module: Module) -> bool:

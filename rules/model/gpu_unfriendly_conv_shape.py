@@ -51,18 +51,14 @@ your own version.
 - `torch.utils.flop_counter.FlopCounterMode`, which counts the operations of each layer
 """
 
-from collections.abc import Iterable
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final
 
 import libcst as cst
 
 from torchlint.rule import (
-    Finding,
     Match,
     Module,
-    Project,
-    Reported,
     Rule,
     Tier,
     because,
@@ -81,79 +77,40 @@ _UNWRITTEN: Final = "its widths are not written out as numbers"
 _LAYERS: Final = ("torch.nn.Conv2d", "torch.nn.ConvTranspose2d", "torch.nn.Linear")
 
 
-class Needs(NamedTuple):
-    """Nothing of the file: what the program computes in decides."""
-
-
-def _has_many_channels(call: cst.Call, module: Module) -> bool:
-    inputs, outputs = _widths(call, module)
-    return inputs * outputs >= _MANY
-
-
-def _has_large_kernel(call: cst.Call, module: Module) -> bool:
-    return _dense_kernel(call, module) >= _LARGE
-
-
 def _mixes_many(match: Match) -> bool:
-    if _has_many_channels(match.call, match.module):
-        return True
     inputs, outputs = _widths(match.call, match.module)
     if not (inputs and outputs):
         return because(False, _UNWRITTEN)
-    return because(False, "its channels are few: {} and {}", inputs, outputs)
+    few = "its channels are few: {} and {}"
+    return inputs * outputs >= _MANY or because(False, few, inputs, outputs)
 
 
-def _is_large(match: Match) -> bool:
+def _large_kernel(match: Match) -> int:
+    """The number of places of the kernel, if they are many."""
     places = _dense_kernel(match.call, match.module)
     if not places:
         said = "its kernel has a stride, or groups, or a size that is not written out"
-        return because(False, said)
-    return places >= _LARGE or because(False, "its kernel is small: {} places", places)
+        return because(0, said)
+    return places if places >= _LARGE else because(0, "its kernel is small: {} places", places)
 
 
-def _message(match: Match) -> str:
-    return (
-        f"Each output value takes {_dense_kernel(match.call, match.module)} products per input "
-        "channel; use small kernels one after the other, or reduce the resolution first."
-    )
-
-
-rule = Rule(
-    code="TL307",
-    summary="a layer of a shape that a GPU computes slowly",
-    tier=Tier.PEDANTIC,
-    finds=(calls("torch.nn.Conv2d", where=(_mixes_many, _is_large)),),
-    message=_message,
-    change="another shape is another network",
-    triggers=(_WRITTEN_OUT,),
-    clues={"mixed precision": MIXED_PRECISION},
-    needs_gpu=True,
-)
-
-
-@rule.on(cst.Call)
-def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
-    if not module.calls(call, *_LAYERS):
-        return ()
-    reported = _has_many_channels(call, module) and _has_large_kernel(call, module)
-    if reported and module.calls(call, "torch.nn.Conv2d"):
-        return because((), "its large kernel is reported already, which costs more")
+def _is_misaligned(match: Match) -> int:
+    """The number of inputs of a layer, if it is no multiple of what tensor cores take."""
+    call, module = match.call, match.module
     inputs, outputs = _widths(call, module)
+    large = inputs * outputs >= _MANY and _dense_kernel(call, module) >= _LARGE
+    if large and module.calls(call, "torch.nn.Conv2d"):
+        return because(0, "its large kernel is reported already, which costs more")
     if not (inputs and outputs):
-        return because((), _UNWRITTEN)
+        return because(0, _UNWRITTEN)
     if min(inputs, outputs) < _SMALLEST:
         said = "its smaller width, {}, is below {}"
-        return because((), said, min(inputs, outputs), _SMALLEST)
+        return because(0, said, min(inputs, outputs), _SMALLEST)
     if inputs % _BLOCK == 0:
-        return because((), "its {} inputs are a multiple of 8", inputs)
+        return because(0, "its {} inputs are a multiple of 8", inputs)
     if inputs not in _given_widths(module):
-        return because((), "no layer of the file gives {} outputs, so data decides this", inputs)
-    message = (
-        f"{inputs} is no multiple of {_BLOCK}, so tensor cores compute this layer with "
-        "padding, or not at all; choose another width."
-    )
-    change = "another shape is another network"
-    return rule.report(module, call, message, withheld=change, needs=Needs())
+        return because(0, "no layer of the file gives {} outputs, so data decides this", inputs)
+    return inputs
 
 
 @once
@@ -163,11 +120,33 @@ def _given_widths(module: Module) -> frozenset[int]:
     return frozenset(_widths(call, module)[1] for call in layers)
 
 
-@rule.settle(Needs)
-def settle(finding: Finding, _: Needs, project: Project) -> Finding | None:
-    mixed = project.has_clue("mixed precision", project.programs(finding.path))
-    alone = "no file of the program uses mixed precision, so it computes in float32"
-    return finding if mixed else because(None, alone)
+rule = Rule(
+    code="TL307",
+    summary="a layer of a shape that a GPU computes slowly",
+    tier=Tier.PEDANTIC,
+    finds=(
+        calls(
+            "torch.nn.Conv2d",
+            where=(_mixes_many, _large_kernel),
+            message=lambda match: (
+                f"Each output value takes {match.found(int)} products per input "
+                "channel; use small kernels one after the other, or reduce the resolution first."
+            ),
+        ),
+        calls(
+            *_LAYERS,
+            where=(_is_misaligned,),
+            message=lambda match: (
+                f"{match.found(int)} is no multiple of {_BLOCK}, so tensor cores "
+                "compute this layer with padding, or not at all; choose another width."
+            ),
+            program_has={"mixed precision": MIXED_PRECISION},
+        ),
+    ),
+    change="another shape is another network",
+    triggers=(_WRITTEN_OUT,),
+    needs_gpu=True,
+)
 
 
 # sizes of layers ----------------------------------------------------------------------------------

@@ -48,8 +48,8 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import (
     Applicability,
     Change,
@@ -93,20 +93,17 @@ def _may_take_log(text: bytes) -> bool:
     return taken or because(False, "the file takes no logarithm of what it calls a softmax")
 
 
-def _path(match: Match) -> list[cst.BaseExpression]:
+def _is_of_softmax(match: Match) -> list[cst.BaseExpression]:
     """From what the logarithm is taken of to the softmax that it is; empty for anything else."""
     taken = match.module.argument(match.call, "input", 0)
-    return _path_to_softmax(match.receiver if is_method(match) else taken, match.module)
-
-
-def _is_of_softmax(match: Match) -> bool:
+    path = _path_to_softmax(match.receiver if is_method(match) else taken, match.module)
     alone = "what the logarithm is taken of is not known to be a softmax that nothing else reads"
-    return bool(_path(match)) or because(False, alone)
+    return path or because([], alone)
 
 
 def _is_shifted(match: Match) -> bool:
     """Whether a constant is added or the values are clamped, which changes those near 0."""
-    shifts = (each for each in _path(match)[:-1] if not isinstance(each, cst.Name))
+    shifts = (each for each in match.found(list)[:-1] if not isinstance(each, cst.Name))
     shifted = next(shifts, None)
     if shifted is None:
         return False
@@ -121,7 +118,7 @@ def _initializes(match: Match) -> bool:
 
 def _change(match: Match) -> Change | str:
     """Call `log_softmax` with the same arguments in the place of the logarithm."""
-    module, [softmax, *path] = match.module, _path(match)[::-1]
+    module, [softmax, *path] = match.module, match.found(list)[::-1]
     assert isinstance(softmax, cst.Call)
     func = softmax.func.func if isinstance(softmax.func, cst.Call) else softmax.func
     if path:
@@ -172,16 +169,14 @@ def _path_to_softmax(node: cst.BaseExpression | None, module: Module) -> list[cs
 def _before(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
     """`p` for `p + 1e-8` and `p.clamp(min=1e-8)`, and what a name was given that is read once."""
     if isinstance(node, cst.Name):
-        bindings = module.flow.reaching(node)
-        known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
-        once = known and len(module.reads(bindings[0].node, node.value)) == 1
-        return bindings[0].value if once else None
+        given = module.flow.given(node)
+        made = None if given is None else module.flow.reaching(node)[0].node
+        return given if made and len(module.reads(made, node.value)) == 1 else None
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         return node.left if _is_tiny(node.right, module) else None
     if isinstance(node, cst.Call) and method_name(node) in _CLAMPS:
-        assert isinstance(node.func, cst.Attribute)
         given = module.argument(node, "input", 0)
-        return given if module.resolve(node.func) else node.func.value
+        return given if module.resolve(node.func) else receiver(node)
     return None
 
 

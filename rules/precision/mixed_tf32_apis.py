@@ -54,14 +54,13 @@ _Place = tuple[cst.FunctionDef | None, str, bool | None]
 
 def _contradicts(match: Match) -> bool:
     """Whether a line of the same function says the contrary by the newer interface."""
-    module, what = match.module, "matmul"
-    if isinstance(match.node, cst.Assign):
-        value: cst.BaseExpression | None = match.node.value
-        if any(name.endswith("cudnn.allow_tf32") for name in _assigned(match.node, module)):
+    module, what, node = match.module, "matmul", match.node
+    if isinstance(node, cst.Assign):
+        on = _is_on(node.value, module)
+        if any(name.endswith("cudnn.allow_tf32") for name in _assigned(node, module)):
             what = "cudnn"
     else:
-        value = module.argument(match.call, "precision", 0)
-    on = _is_on(value, module)
+        on = _is_on(module.argument(match.call, "precision", 0), module)
     if on is None:
         return because(False, "the file does not show whether this switches TF32 on")
     contrary = (module.function(match.node), what, not on) in _newer(module)

@@ -102,29 +102,23 @@ def is_method(match: Match) -> bool:
     return not any(name.startswith("torch.") for name in match.module.resolve(match.call.func))
 
 
-def _message(match: Match) -> str:
-    if "synchronize" in match.module.source(match.call.func):
-        return (
-            "`synchronize()` makes the host wait for the GPU on every step; remove it, and measure "
-            "times with `torch.cuda.Event`."
-        )
-    return (
-        "This barrier makes each process wait for the slowest one on every step, as the exchange "
-        "of gradients does already; remove it."
-    )
-
-
 rule = Rule(
     code="TL208",
     summary="the host waits for the device, or for all processes, on every training step",
     fix=Applicability.UNSAFE,
     finds=(
-        calls("torch.cuda.synchronize", "torch.accelerator.synchronize"),
+        calls(
+            "torch.cuda.synchronize",
+            "torch.accelerator.synchronize",
+            message="`synchronize()` makes the host wait for the GPU on every step; remove it, and "
+            "measure times with `torch.cuda.Event`.",
+        ),
         calls("torch.distributed.barrier"),
         method(*sorted(ANY.barriers), where=(is_method,)),
     ),
     unless=(_is_timed, _waits_for_copy, _is_a_wait_of_its_own),
-    message=_message,
+    message="This barrier makes each process wait for the slowest one on every step, as the "
+    "exchange of gradients does already; remove it.",
     change=remove,
     contexts=(Context.HOT,),
     needs_gpu=True,

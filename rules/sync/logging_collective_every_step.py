@@ -88,15 +88,18 @@ def _exchanges_a_metric(match: Match) -> bool:
     return not other or because(False, "{:code} exchanges nothing to log", match.call.func)
 
 
-def _is_only_logged(match: Match) -> bool:
-    if not _purposes(match) <= _SHOWN | _NOT_KNOWN:
-        return because(False, "the result is used for more than logs")
+def _is_only_logged(match: Match) -> set[Purpose]:
+    """What the result is for, if that may be to log it alone."""
+    purposes = _purposes(match)
+    if not purposes <= _SHOWN | _NOT_KNOWN:
+        return because(set(), "the result is used for more than logs")
     backward = _backward_later(match)
-    return backward is None or because(False, "the backward pass needs the result, {}", backward)
+    said = "the backward pass needs the result, {}"
+    return purposes if backward is None else because(set(), said, backward)
 
 
 def _goes_elsewhere(match: Match) -> bool:
-    elsewhere = not _purposes(match) <= _SHOWN
+    elsewhere = not match.found(set) <= _SHOWN
     return elsewhere and because(True, "nothing shows that the result is only logged")
 
 
@@ -118,23 +121,17 @@ def _joins_another(match: Match) -> bool:
     return False
 
 
-def _message(match: Match) -> str:
-    if match.argument is not None:
-        return (
-            "`sync_dist=True` averages this value over all processes on every step; log it with "
-            "`on_step=False, on_epoch=True`, or let each process log its own."
-        )
-    return (
-        "All processes exchange this value on every step; where it is only shown, do so every few "
-        "steps, or add it up and exchange the sum."
-    )
-
-
 rule = Rule(
     code="TL214",
     summary="processes exchange a loss or metric on every training step, only to log it",
     finds=(
-        passes("sync_dist", True, where=(_is_logged_on_each_step,)),
+        passes(
+            "sync_dist",
+            True,
+            where=(_is_logged_on_each_step,),
+            message="`sync_dist=True` averages this value over all processes on every step; log it "
+            "with `on_step=False, on_epoch=True`, or let each process log its own.",
+        ),
         method(
             *_COLLECTIVES,
             *_OWN,
@@ -142,7 +139,8 @@ rule = Rule(
             hint_if=(_goes_elsewhere, _joins_another),
         ),
     ),
-    message=_message,
+    message="All processes exchange this value on every step; where it is only shown, do so every "
+    "few steps, or add it up and exchange the sum.",
     contexts=(Context.HOT,),
     needs_gpu=True,
 )
@@ -200,12 +198,8 @@ def _backward_later(match: Match) -> cst.Call | None:
     exchanged = [word for each in targets for word in words(each.target)]
     if not targets or method_name(match.call) in _IN_PLACE:
         exchanged += words(match.call.args[0].value)
-    calls = (last.get((function, word)) for word in exchanged)
-    return next((call for call in calls if call and _comes_later(call, match)), None)
-
-
-def _comes_later(call: cst.Call, match: Match) -> bool:
-    return match.module.order(call) > match.module.order(match.call)
+    calls, here = (last.get((function, word)) for word in exchanged), module.order(match.call)
+    return next((call for call in calls if call and module.order(call) > here), None)
 
 
 @once

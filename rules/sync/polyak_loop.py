@@ -58,7 +58,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import goes_over_parameters
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
 _ITSELF = frozenset({"data", "detach"})
@@ -96,13 +96,7 @@ def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Re
         "This loop averages the parameters one by one on every step; average them in one call, by "
         "`torch.optim.swa_utils.get_ema_multi_avg_fn`."
     )
-    text = _in_one_call(loop, module)
-    if text is None:
-        withheld = _why_not_in_one_call(loop, module)
-        return rule.report(module, loop, message, withheld=withheld)
-    changes = (edits.replace_statement(module, loop, text), *edits.add_import(module, "torch"))
-    fix = Fix(Applicability.UNSAFE, "Average all parameters in one call", changes)
-    return rule.report(module, loop, message, fix=fix)
+    return rule.report(module, loop, message, fix=_in_one_call(loop, module))
 
 
 # averages -----------------------------------------------------------------------------------------
@@ -130,9 +124,9 @@ def _average_of(node: cst.CSTNode, module: Module) -> _Average | None:
     """What an expression averages, by weights that add up to 1; None if it is no average."""
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         return _sum(node, module)
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not node.args:
+    if not isinstance(node, cst.Call) or not method_name(node) or not node.args:
         return None
-    owner, method, given = node.func.value, node.func.attr.value, node.args[0].value
+    owner, method, given = receiver(node), method_name(node), node.args[0].value
     if len(node.args) == 3 and module.calls(node, "torch.lerp"):
         weight = node.args[2].value
         end = _Part(node.args[1].value, module.source(weight))
@@ -163,13 +157,10 @@ def _chained(
     scaled: cst.Call, added: cst.BaseExpression, alpha: cst.BaseExpression | None, module: Module
 ) -> _Average | None:
     """`average.mul_(m).add_(x, alpha=1 - m)`, `average.mul_(m).add_((1 - m) * x)`."""
-    assert isinstance(scaled.func, cst.Attribute)
     decay = module.argument(scaled, "value", 0)
-    pairs = _factors(added) if alpha is None else [(alpha, added)]
-    for weight, tensor in pairs if decay is not None else ():
-        assert decay is not None
-        if _add_up(decay, weight, module):
-            average = _Part(scaled.func.value, module.source(decay))
+    for weight, tensor in _factors(added) if alpha is None else [(alpha, added)]:
+        if decay is not None and _add_up(decay, weight, module):
+            average = _Part(receiver(scaled), module.source(decay))
             return average, _Part(tensor, module.source(weight))
     return None
 
@@ -211,44 +202,33 @@ def _rest_of(weight: cst.BaseExpression, module: Module) -> str:
     return f"1 - ({text})" if isinstance(weight, cst.BinaryOperation) else f"1 - {text}"
 
 
-def _in_one_call(loop: cst.For, module: Module) -> str | None:
+def _in_one_call(loop: cst.For, module: Module) -> Fix | str:
     """The same average of all parameters, if the loop does nothing else."""
-    lists = _zipped(loop, module)
-    statement = loop.body.body[0] if len(loop.body.body) == 1 else None
-    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
-        statement = statement.body[0]
-    changed, parts = _changed_by(statement, module)
-    if lists.keys() != parts.keys() or changed not in parts:
-        return None
-    (current,) = (code for name, code in lists.items() if name != changed)
-    indent = edits.indentation(module, module.offsets(loop)[0])
-    call = f"torch.optim.swa_utils.get_ema_multi_avg_fn({parts[changed]})("
-    return f"{call}\n{indent}    {lists[changed]}, {current}, 0\n{indent})"
-
-
-def _why_not_in_one_call(loop: cst.For, module: Module) -> str:
-    """Why `in_one_call` has no answer, as a sentence."""
-    statements = [*loop.body.body]
+    lists, statements = _zipped(loop, module), [*loop.body.body]
     if isinstance(statements[0], cst.SimpleStatementLine):
         statements = [*statements[0].body, *statements[1:]]
     if len(statements) > 1 or loop.orelse is not None:
         return "the loop does more than one average of two lists of parameters"
-    if len(_zipped(loop, module)) != 2:
+    if len(lists) != 2:
         return (
             f"nothing shows that `{module.source(loop.iter)}` pairs two lists of parameters, as "
             "`zip(a.parameters(), b.parameters())` does"
         )
-    return "nothing shows that its statement averages just the two parameters of each pair"
+    changed, parts = _changed_by(statements[0], module)
+    if lists.keys() != parts.keys() or changed not in parts:
+        return "nothing shows that its statement averages just the two parameters of each pair"
+    (current,) = (code for name, code in lists.items() if name != changed)
+    indent = edits.indentation(module, module.offsets(loop)[0])
+    call = f"torch.optim.swa_utils.get_ema_multi_avg_fn({parts[changed]})("
+    text = f"{call}\n{indent}    {lists[changed]}, {current}, 0\n{indent})"
+    changes = (edits.replace_statement(module, loop, text), *edits.add_import(module, "torch"))
+    return Fix(Applicability.UNSAFE, "Average all parameters in one call", changes)
 
 
 def _zipped(loop: cst.For, module: Module) -> dict[str, str]:
     """By name: the list that a loop over `zip(a.parameters(), b.parameters())` takes each from."""
     names = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
-    if (
-        not isinstance(loop.iter, cst.Call)
-        or "builtins.zip" not in module.resolve(loop.iter.func)
-        or loop.orelse is not None
-    ):
+    if not isinstance(loop.iter, cst.Call) or not module.calls(loop.iter, "builtins.zip"):
         return {}
     return {
         _name_of(name.value): _as_list(arg.value, module)
@@ -283,8 +263,7 @@ def _changed_by(statement: cst.CSTNode | None, module: Module) -> tuple[str, dic
     if isinstance(statement, cst.Assign):
         changed = statement.targets[0].target
     elif isinstance(value, cst.Call) and method_name(value) == "copy_":
-        assert isinstance(value.func, cst.Attribute)
-        changed, value = value.func.value, module.argument(value, "src", 0)
+        changed, value = receiver(value), module.argument(value, "src", 0)
     parts = _average_of(value, module) if value is not None else None
     if parts is None:
         return "", {}

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
         """What every pattern takes as well: see `Pattern`."""
 
         tier: Tier
+        message: Callable[[Match], str] | str
+        change: Callable[[Match], Change | str] | str
         where: tuple[Predicate, ...]
         hint_if: tuple[Predicate, ...]
         else_hint: tuple[Context, ...]
@@ -92,7 +94,7 @@ class Pattern:
     """What a declared rule looks for; created by `calls`, `method`, `sets` and their like.
 
     Args:
-        tier: the tier of its findings, if not that of the rule.
+        tier, message, change: those of its findings, if not those of the rule.
         where: conditions that must all hold. What one returns, if it is not just True, is found by
             its type in `Match.found`.
         hint_if: conditions that make the finding a hint.
@@ -107,6 +109,8 @@ class Pattern:
     arguments: tuple[Argument, ...] = ()
     bad: tuple[object, ...] = ()
     tier: Tier | None = None
+    message: Callable[[Match], str] | str = ""
+    change: Callable[[Match], Change | str] | str | None = None
     where: tuple[Predicate, ...] = ()
     hint_if: tuple[Predicate, ...] = ()
     since: Version | None = None

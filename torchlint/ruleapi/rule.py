@@ -280,12 +280,14 @@ class Rule:
     def report_match(self, match: Match, pattern: Pattern) -> Iterable[Finding | Waiting]:
         """A finding on a match of a pattern for which no exception holds, if the contexts do."""
         operands = (each for each in match.evidence if isinstance(each, Operand))
+        message = pattern.message or self.message
+        change = self.change if pattern.change is None else pattern.change
         return self.report(
             match.module,
             match.node,
-            self.message(match) if callable(self.message) else self.message,
+            message(match) if callable(message) else message,
             tier=pattern.tier_of(match, self.tier),
-            fix=self.change(match) if callable(self.change) else self.change,
+            fix=change(match) if callable(change) else change,
             operand=next(operands, None),
             else_hint=pattern.else_hint,
             texts=self.texts(pattern),
