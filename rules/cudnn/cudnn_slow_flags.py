@@ -114,8 +114,6 @@ def _is_asked_for(match: Match) -> bool:
 
 
 def _message(match: Match) -> str:
-    if isinstance(match.node, cst.Assign) and match.module.literal(match.node.value) is False:
-        return "Without cuDNN, convolutions and recurrent layers are slow; remove this line."
     option = _option_that_asks(match.node, match.module)
     advice = "do so only where" if option is None else f"start without `{option}` unless"
     return (
@@ -133,6 +131,7 @@ rule = Rule(
             False,
             where=(_always, _stays, _works_with_cudnn),
             hint_if=(_has_comment,),
+            message="Without cuDNN, convolutions and recurrent layers are slow; remove this line.",
         ),
         sets(f"{_CUDNN}.deterministic", True, tier=Tier.HINT),
         calls("torch.use_deterministic_algorithms", Argument("mode", 0, bad=True), tier=Tier.HINT),

@@ -183,55 +183,11 @@ def _is_generator(call: cst.Call, match: Match) -> bool:
 
 
 def _is_built_again(match: Match) -> bool:
-    loop = _loop(match)
-    if loop is None:
-        return because(False, "no loop builds this loader again")
-    return is_built_again(match.call, loop, match.module)
-
-
-def _ends_its_workers(match: Match) -> bool:
-    """Whether the workers would end with each epoch anyway."""
-    persistent = match.module.argument(match.call, "persistent_workers")
-    ends = _is_cold(match) and match.module.literal(persistent) is not True
-    alone = "without `persistent_workers=True` its workers end with each epoch anyway"
-    return ends and because(True, alone)
-
-
-def _message(match: Match) -> str:
-    if match.module.calls(match.call, _LOADER):
-        return (
-            "Each round builds this loader of the same dataset anew and starts its workers; build "
-            "it before the loop."
-        )
-    return (
-        "`next(iter(…))` begins a new pass over the data for a single batch; call `iter` once and "
-        "take the batches from it."
-    )
-
-
-rule = Rule(
-    code="TL104",
-    summary="a loop starts a DataLoader again on each of its rounds",
-    triggers=(r"[lL]oader|_dl\b", r"\bnext\(\s{0,40}iter\(|DataLoader\w{0,9}\("),
-    finds=(
-        calls(
-            "builtins.next",
-            where=(_is_loader, _takes_one_batch),
-            hint_if=(_is_cold, _is_unsure, _is_cheap),
-        ),
-        calls(_LOADER, where=(_is_built_again,), hint_if=(_ends_its_workers,)),
-    ),
-    unless=(_is_made_here, _goes_on),
-    message=_message,
-)
-
-
-# what is built again ------------------------------------------------------------------------------
-
-
-def is_built_again(call: cst.Call, loop: Loop, module: Module) -> bool:
     """Whether a loader with workers is given the same dataset and options on each round. A loop
     that also makes an optimizer is one of runs, not of epochs."""
+    call, loop, module = match.call, _loop(match), match.module
+    if loop is None:
+        return because(False, "no loop builds this loader again")
     if not has_workers(call, module):
         return False
     parts = [part for arg in call.args for part in module.within(arg.value)]
@@ -253,6 +209,41 @@ def is_built_again(call: cst.Call, loop: Loop, module: Module) -> bool:
     return optimizer is None or because(False, runs, optimizer)
 
 
+def _ends_its_workers(match: Match) -> bool:
+    """Whether the workers would end with each epoch anyway."""
+    persistent = match.module.argument(match.call, "persistent_workers")
+    ends = _is_cold(match) and match.module.literal(persistent) is not True
+    alone = "without `persistent_workers=True` its workers end with each epoch anyway"
+    return ends and because(True, alone)
+
+
+rule = Rule(
+    code="TL104",
+    summary="a loop starts a DataLoader again on each of its rounds",
+    triggers=(r"[lL]oader|_dl\b", r"\bnext\(\s{0,40}iter\(|DataLoader\w{0,9}\("),
+    finds=(
+        calls(
+            "builtins.next",
+            where=(_is_loader, _takes_one_batch),
+            hint_if=(_is_cold, _is_unsure, _is_cheap),
+            message="`next(iter(…))` begins a new pass over the data for a single batch; call "
+            "`iter` once and take the batches from it.",
+        ),
+        calls(
+            _LOADER,
+            where=(_is_built_again,),
+            hint_if=(_ends_its_workers,),
+            message="Each round builds this loader of the same dataset anew and starts its "
+            "workers; build it before the loop.",
+        ),
+    ),
+    unless=(_is_made_here, _goes_on),
+)
+
+
+# what is built again ------------------------------------------------------------------------------
+
+
 @once
 def _made_optimizer(module: Module, loop: Loop) -> cst.Call | None:
     made = (each for each in module.calls_within(loop.body) if module.calls(each, *OPTIMIZERS))
@@ -270,14 +261,10 @@ def _set_in(loop: Loop, part: cst.CSTNode, module: Module) -> cst.CSTNode | None
 
 
 def _touched_in(loop: Loop, dataset: cst.Name, module: Module) -> cst.BaseExpression | None:
-    """Where the loop uses a dataset for more than this loader, and may change it."""
-    uses = (use for use in occurrences(dataset, module) if use is not dataset)
-    touching = (
-        use for use in uses if _is_inside(use, loop, module) and not _is_counted(use, module)
-    )
-    return next(touching, None)
-
-
-def _is_counted(use: cst.BaseExpression, module: Module) -> bool:
-    call = module.call_with(use)
-    return call is not None and module.calls(call, "builtins.len")
+    """Where the loop uses a dataset for more than this loader and its length."""
+    for use in occurrences(dataset, module):
+        call = module.call_with(use)
+        counts = call is not None and module.calls(call, "builtins.len")
+        if use is not dataset and not counts and _is_inside(use, loop, module):
+            return use
+    return None

@@ -62,7 +62,7 @@ import libcst as cst
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import Binding, How, dotted_text
-from torchlint.analysis.uses import calls_of
+from torchlint.analysis.uses import calls_of, receiver
 from torchlint.rule import Module, Reported, Rule, Tier, because, once
 
 _READERS = (
@@ -237,5 +237,5 @@ def _comes_from_pandas(made: cst.BaseExpression | None, module: Module) -> bool:
     while isinstance(made, cst.Call):
         if any(name.startswith("pandas.") for name in module.resolve(made.func)):
             return True
-        made = made.func.value if isinstance(made.func, cst.Attribute) else None
+        made = receiver(made)
     return False

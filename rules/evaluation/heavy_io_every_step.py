@@ -103,7 +103,8 @@ rule = Rule(
             "copy.deepcopy",
             tier=Tier.HINT,
             where=(_copies_weights,),
-            message="This copies all weights on every step; copy them only every few hundred steps.",
+            message="This copies all weights on every step; copy them only every few hundred "
+            "steps.",
         ),
         method(*_LOGGED, tier=Tier.HINT, message=_ENCODED),
         calls(*_SHOWN, tier=Tier.HINT, message=_ENCODED),

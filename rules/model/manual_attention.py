@@ -56,7 +56,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.uses import method_name, reads_of_targets
+from torchlint.analysis.uses import method_name, reads_of_targets, receiver
 from torchlint.rule import (
     Context,
     Match,
@@ -242,8 +242,7 @@ def _factors(node: cst.CSTNode | None, module: Module) -> list[cst.BaseExpressio
     if "torch.einsum" in names:
         given = given[1:]
     elif method_name(node) in _METHODS and not names:
-        assert isinstance(node.func, cst.Attribute)
-        given = [node.func.value, *given]
+        given = [receiver(node), *given]
     elif _PRODUCT_CALLS.isdisjoint(names):
         return []
     return given if len(given) == 2 else []

@@ -119,15 +119,6 @@ def _learns(match: Match) -> bool:
     return learns or because(False, "the layer is created without parameters")
 
 
-def _message(match: Match) -> str:
-    names = match.module.resolve(match.call.func)
-    if not _LEARNING.isdisjoint(names):
-        made = "Each forward pass creates this layer with new random weights that nobody trains"
-    else:
-        made = "A dropout that `forward` creates also drops values in evaluation"
-    return f"{made}; create it in `__init__`."
-
-
 def _may_build_in_forward(text: bytes) -> bool:
     builds = any(
         _BARE.search(part[max(0, layer.start() - 12) : layer.start()])
@@ -143,9 +134,16 @@ rule = Rule(
     summary="a layer that `forward` creates anew on each pass",
     finds=(
         calls(*sorted(_LEARNING), where=(_in_forward, _learns, _is_called)),
-        calls(*sorted(_DROPOUTS), where=(_in_forward, _is_called), tier=Tier.HINT),
+        calls(
+            *sorted(_DROPOUTS),
+            where=(_in_forward, _is_called),
+            tier=Tier.HINT,
+            message="A dropout that `forward` creates also drops values in evaluation; create it "
+            "in `__init__`.",
+        ),
     ),
-    message=_message,
+    message="Each forward pass creates this layer with new random weights that nobody trains; "
+    "create it in `__init__`.",
     change="in `__init__` the layer learns, so the training gives another result",
     triggers=Triggers(check=_may_build_in_forward),
 )

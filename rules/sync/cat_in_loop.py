@@ -48,11 +48,13 @@ change.patch`.
 
 import re
 from enum import Enum
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.uses import receiver
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.rule import Match, Module, Rule, Triggers, because, calls
 
@@ -95,9 +97,8 @@ class _Rounds(Enum):
 
 def _is_read_meanwhile(match: Match) -> bool:
     """Whether a loop reads what was collected so far, other than to ask whether it is empty."""
-    name, module = _grown(match), match.module
-    statement, loops = module.small_statement(match.call), set(_loops(match))
-    assert name is not None
+    name, growing = match.found(_Growing)
+    module, statement, loops = match.module, match.module.small_statement(match.call), set(growing)
     assert statement is not None
     for read in module.reads(statement, name.value):
         if (
@@ -109,24 +110,35 @@ def _is_read_meanwhile(match: Match) -> bool:
     return False
 
 
-def _grows(match: Match) -> bool:
-    name, loops = _grown(match), _loops(match)
+class _Growing(NamedTuple):
+    """The name of a tensor that grows, and the loops in which it does and that begin after it is
+    empty."""
+
+    name: cst.Name
+    loops: list[Loop]
+
+
+def _grows(match: Match) -> _Growing | None:
+    name, module = _grown(match), match.module
     if name is None:
-        return because(False, "the result is not assigned to one of the names that it joins")
-    if any(_rounds(loop, match.module) is not _Rounds.FEW for loop in loops):
-        return True
+        return because(None, "the result is not assigned to one of the names that it joins")
+    made = module.flow.reaching(name)
+    starts = [each.node for each in made if _is_empty(_part(each), module)]
+    around = module.loops.loops_around(match.call)
+    loops = [each for each in around if any(each not in module.ancestors(at) for at in starts)]
+    if any(_rounds(loop, module) is not _Rounds.FEW for loop in loops):
+        return _Growing(name, loops)
     if loops:
-        return because(False, "nothing shows that {} has many rounds", loops[0])
-    starts = _starts(name, match.module)
+        return because(None, "nothing shows that {} has many rounds", loops[0])
     if not starts:
-        return because(False, "{:code} is not known to begin empty", name)
+        return because(None, "{:code} is not known to begin empty", name)
     return because(
-        False, "no loop runs between this and {:line}, where {:code} is empty", starts[0], name
+        None, "no loop runs between this and {:line}, where {:code} is empty", starts[0], name
     )
 
 
 def _may_stay_small(match: Match) -> bool:
-    loops = _loops(match)
+    loops = match.found(_Growing).loops
     small = all(_rounds(loop, match.module) is not _Rounds.MANY for loop in loops)
     return small and because(True, "nothing shows how many rounds {} has", loops[0])
 
@@ -183,20 +195,6 @@ def _grown(match: Match) -> cst.Name | None:
     return None
 
 
-def _starts(name: cst.Name, module: Module) -> list[cst.CSTNode]:
-    """Where a tensor that grows begins empty."""
-    made = module.flow.reaching(name)
-    return [each.node for each in made if _is_empty(_part(each), module)]
-
-
-def _loops(match: Match) -> list[Loop]:
-    """The loops in which a tensor grows that is empty before them."""
-    name, module = _grown(match), match.module
-    starts = [] if name is None else _starts(name, module)
-    around = module.loops.loops_around(match.call)
-    return [loop for loop in around if any(loop not in module.ancestors(start) for start in starts)]
-
-
 def _part(start: Binding) -> cst.BaseExpression | None:
     """What a name is given, also by `a, b = None, []`."""
     value = start.value
@@ -209,7 +207,7 @@ def _part(start: Binding) -> cst.BaseExpression | None:
 def _is_empty(value: cst.BaseExpression | None, module: Module) -> bool:
     """`None`, `[]`, `torch.tensor([])`, `torch.empty(0, 512)`, `np.zeros((0, 3)).cuda()`."""
     while isinstance(value, cst.Call) and _EMPTY.isdisjoint(module.resolve(value.func)):
-        value = value.func.value if isinstance(value.func, cst.Attribute) else None
+        value = receiver(value)
     if not isinstance(value, cst.Call):
         return module.literal(value) in (None, ())
     first = value.args[0].value if value.args else None

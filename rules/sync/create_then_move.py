@@ -70,7 +70,7 @@ import libcst as cst
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import Transfer, follow, names_device, transfer_behind
-from torchlint.analysis.uses import method_name, with_items
+from torchlint.analysis.uses import method_name, receiver, with_items
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
     STEP_TEXT,
@@ -155,10 +155,6 @@ def _create_on_device(match: Match) -> Fix | str:
     """Give the constructor what the transfer is given, and remove the transfer; or why not."""
     made, module = match.call, match.module
     transfer = transfer_behind(made, module)
-    if module.calls(made, "torch.from_numpy"):
-        return "only you know which function of torch creates the same numbers"
-    if module.calls(made, "torch.LongTensor"):
-        return "`torch.arange` has to take its place"
     if transfer is None:
         return "the copy stands on another line: pass `device=` here and remove it there"
     given = _placed(transfer, module)
@@ -257,16 +253,6 @@ def _message(match: Match) -> str:
             f"`{name}` creates this buffer in host memory: a tensor of the GPU is copied to it "
             "and then back; pass `device=` to create it there."
         )
-    if match.module.calls(match.call, "torch.from_numpy"):
-        return (
-            "NumPy creates these numbers in host memory, and Python waits while they are copied to "
-            "the device; let torch create them there, or keep them in a buffer."
-        )
-    if match.module.calls(match.call, "torch.LongTensor"):
-        return (
-            "Python counts in host memory, and waits while the numbers are copied to the device; "
-            "pass `device=` to `torch.arange`."
-        )
     return (
         f"`{name}` creates a tensor in host memory, and Python waits while it is copied to the "
         "device; pass `device=` to create it there."
@@ -291,8 +277,22 @@ rule = Rule(
     finds=(
         calls(*_SIZED, where=(_moves,), hint_if=(_may_run_once,), else_hint=(Context.HOT,)),
         calls(*_LIKE, where=(_is_like_host_tensor, _is_moved), else_hint=(Context.HOT,)),
-        calls("torch.from_numpy", where=(_holds_new_array, _is_moved), else_hint=(Context.HOT,)),
-        calls("torch.LongTensor", where=(_counts, _is_moved), else_hint=(Context.HOT,)),
+        calls(
+            "torch.from_numpy",
+            where=(_holds_new_array, _is_moved),
+            else_hint=(Context.HOT,),
+            message="NumPy creates these numbers in host memory, and Python waits while they are "
+            "copied to the device; let torch create them there, or keep them in a buffer.",
+            change="only you know which function of torch creates the same numbers",
+        ),
+        calls(
+            "torch.LongTensor",
+            where=(_counts, _is_moved),
+            else_hint=(Context.HOT,),
+            message="Python counts in host memory, and waits while the numbers are copied to the "
+            "device; pass `device=` to `torch.arange`.",
+            change="`torch.arange` has to take its place",
+        ),
     ),
     unless=(_is_placed, _runs_at_import, _fills_loader, _is_empty),
     message=_message,
@@ -333,11 +333,13 @@ def _is_filled_from_device(made: cst.Call, module: Module) -> bool:
     `buffer[:, :n] = x`, `buffer.to(x.device)`."""
     reads = _reads(made, module)[:2]
     written = _written_into(reads[0], module) if len(reads) == 2 else None
-    transfer = None if written is None else _transfer_of_read(reads[1], made, module)
+    if written is None or not _run_alike(reads[1], made, module):
+        return False
+    transfer = transfer_behind(reads[1], module)
     if transfer is None:
         return False
     target = "" if transfer.target is None else module.source(transfer.target.value)
-    source = "" if written is None else module.source(written)
+    source = module.source(written)
     on_device = module.value(written).only(Kind.DEVICE | Kind.LIKELY)
     return on_device or target.removesuffix(".device") == source
 
@@ -350,11 +352,6 @@ def _reads(made: cst.Call, module: Module) -> list[cst.Name]:
         return []
     target = assign.targets[0].target
     return module.reads(assign, target.value) if isinstance(target, cst.Name) else []
-
-
-def _transfer_of_read(read: cst.Name, made: cst.Call, module: Module) -> Transfer | None:
-    """The transfer of a name, where it runs as often as what created the tensor."""
-    return transfer_behind(read, module) if _run_alike(read, made, module) else None
 
 
 def _run_alike(read: cst.Name, made: cst.Call, module: Module) -> bool:
@@ -438,8 +435,7 @@ def _is_new_array(
     if module.calls(made, *_JOINED):
         return are_new(_joined_by(made))
     if method_name(made) in _RESHAPES:
-        assert isinstance(made.func, cst.Attribute)
-        return are_new([made.func.value])
+        return are_new([receiver(made)])
     return module.calls(made, *_MADE) or _holds_numbers(made, module)
 
 
@@ -448,8 +444,8 @@ def _value_of(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpres
     if not isinstance(node, cst.Name):
         return node
     bindings = module.flow.reaching(node)
-    written = _names_with_set_items(module)
-    return bindings[0].value if len(bindings) == 1 and node.value not in written else None
+    written = node.value in _names_with_set_items(module)
+    return bindings[0].value if len(bindings) == 1 and not written else None
 
 
 @once

@@ -61,6 +61,7 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
+from torchlint.analysis.uses import receiver
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
     STEP_TEXT,
@@ -101,7 +102,7 @@ def _calls_that_change(module: Module) -> dict[str, list[cst.Call]]:
     found: dict[str, list[cst.Call]] = {}
     for name, calls in module.calls_by_method.items():
         for call in calls if name.endswith("_") else ():
-            node = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+            node = receiver(call)
             while isinstance(node, cst.Subscript):
                 node = node.value
             found.setdefault(dotted_text(node), []).append(call)
@@ -142,7 +143,7 @@ def _is_module(match: Match) -> bool:
 
 def _is_moved_back(match: Match) -> bool:
     """Whether the file also moves it to host memory, to make room or to save it."""
-    back = moved_to_host(match.receiver, match.module)
+    back = _moved_to_host(match.module).get(dotted_text(match.receiver))
     return back is not None and because(True, "{} moves it back to host memory", back)
 
 
@@ -160,10 +161,13 @@ def _is_parameter(match: Match) -> bool:
     return passed and because(True, said, match.receiver)
 
 
-def _message(match: Match) -> str:
+def _moved(match: Match) -> str:
     name = match.module.source(match.receiver)
-    if _is_module(match):
-        return f"`{name}` is moved on every step, which visits all its parameters; move it once."
+    return f"`{name}` is moved on every step, which visits all its parameters; move it once."
+
+
+def _copied(match: Match) -> str:
+    name = match.module.source(match.receiver)
     if match.module.step_loop(match.call) is None:
         return f"`{name}` is copied from host memory on each call; register it as a buffer."
     return f"`{name}` is the same on every step, and is copied each time; copy it before the loop."
@@ -172,8 +176,6 @@ def _message(match: Match) -> str:
 def _before_the_loop(match: Match) -> Fix | str:
     """Put a line that does nothing but move a module before the loop."""
     module, loop = match.module, match.module.step_loop(match.call)
-    if not _is_module(match):
-        return "other lines may need it in host memory"
     statement = module.small_statement(match.call)
     assert statement is not None
     if loop is None or getattr(statement, "value", None) is not match.call:
@@ -190,12 +192,12 @@ rule = Rule(
     summary="what stays the same is moved to the device on every training step",
     fix=Applicability.UNSAFE,
     finds=(
-        method("to", "cuda", where=(_is_module,)),
+        method("to", "cuda", where=(_is_module,), message=_moved, change=_before_the_loop),
         method("to", "cuda", "type_as", where=(_is_tensor,), hint_if=(_is_parameter,)),
     ),
     unless=(_runs_once, _follows_device, _changes, _is_moved_back),
-    message=_message,
-    change=_before_the_loop,
+    message=_copied,
+    change="other lines may need it in host memory",
     contexts=(Context.ACCELERATOR,),
     triggers=Triggers(check=_may_move_older, unless=STEP_TEXT),
 )
@@ -241,11 +243,6 @@ def _is_in_step(node: cst.CSTNode, place: cst.CSTNode, module: Module) -> bool:
     loop = module.step_loop(place)
     step = module.function(place) if loop is None else loop.node
     return any(each is step for each in (node, *module.ancestors(node)))
-
-
-def moved_to_host(node: cst.BaseExpression, module: Module) -> cst.Call | None:
-    """Where the file moves something to host memory."""
-    return _moved_to_host(module).get(dotted_text(node))
 
 
 @once

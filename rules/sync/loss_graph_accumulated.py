@@ -63,8 +63,9 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.training.loops import Loop
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits, once
 
@@ -138,8 +139,7 @@ def _added_to(node: cst.CSTNode) -> _Kept | None:
         adds = isinstance(value.operator, cst.Add) and value.left.deep_equals(target)
         return _Kept(target, value.right) if adds else None
     if isinstance(node, cst.Call) and method_name(node) == "append" and len(node.args) == 1:
-        assert isinstance(node.func, cst.Attribute)
-        return _Kept(node.func.value, node.args[0].value)
+        return _Kept(receiver(node), node.args[0].value)
     return None
 
 
@@ -198,15 +198,12 @@ def _add_terms(
     loss: cst.BaseExpression | None, known: set[int], loop: Loop, module: Module
 ) -> None:
     """Add the assignments of a loop that a loss is the sum of."""
-    left = [loss]
-    while left:
-        for name in _terms(left.pop(), module):
-            for binding in module.flow.reaching(name):
-                inside = loop in module.ancestors(binding.node)
-                if inside and id(binding.node) not in known:
-                    known.add(id(binding.node))
-                    if isinstance(binding.node, cst.Assign):
-                        left.append(binding.node.value)
+    for name in _terms(loss, module):
+        for node in (binding.node for binding in module.flow.reaching(name)):
+            if id(node) not in known and loop in module.ancestors(node):
+                known.add(id(node))
+                if isinstance(node, cst.Assign):
+                    _add_terms(node.value, known, loop, module)
 
 
 def _loss_of(backward: cst.Call, module: Module) -> cst.BaseExpression | None:
@@ -234,11 +231,9 @@ def _renewed(module: Module, loop: Loop) -> dict[str, cst.CSTNode]:
         elif isinstance(node, cst.For):
             targets.append(node.target)
         elif isinstance(node, cst.Call) and method_name(node) in _EMPTIES:
-            assert isinstance(node.func, cst.Attribute)
-            targets.append(node.func.value)
+            targets.append(receiver(node))
     for call in module.calls_by_name.get("collections.deque", ()):
-        made = module.parent(call)
-        targets += [each.target for each in made.targets] if isinstance(made, cst.Assign) else []
+        targets += assign_targets(module.parent(call))
     return {
         module.source(part): part
         for target in targets

@@ -66,7 +66,7 @@ import libcst as cst
 
 from torchlint.analysis.training.syncs import Operand, operand_of_value
 from torchlint.analysis.training.truths import origin_of
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import (
     Applicability,
@@ -225,15 +225,11 @@ def _adds_to(code: cst.CSTNode, module: Module) -> Operand | None:
     for call in module.within(code):
         if not isinstance(call, cst.Call) or method_name(call) not in _ADDING:
             continue
-        assert isinstance(call.func, cst.Attribute)
-        total = call.func.value
-        if isinstance(total, cst.Name) and not _is_made_in(code, total, module):
+        total = receiver(call)
+        made = (module.ancestors(each.node) for each in module.flow.reaching(total))
+        if isinstance(total, cst.Name) and not any(code in each for each in made):
             return operand_of_value(module.value(total))
     return None
-
-
-def _is_made_in(code: cst.CSTNode, name: cst.Name, module: Module) -> bool:
-    return any(code in module.ancestors(each.node) for each in module.flow.reaching(name))
 
 
 def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
@@ -243,10 +239,9 @@ def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
         return node.upper or node.lower
     if not isinstance(node, cst.Call) or method_name(node) not in _FINDS | _READS:
         return None
-    assert isinstance(node.func, cst.Attribute)
     function = any(name.startswith("torch.") for name in module.resolve(node.func))
     given = module.argument(node, "input", 0) if function else None
-    return given or node.func.value
+    return given or receiver(node)
 
 
 def _is_first_size(count: cst.BaseExpression | None, module: Module) -> bool:

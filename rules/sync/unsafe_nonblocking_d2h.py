@@ -51,7 +51,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.whereabouts import off_device
-from torchlint.analysis.uses import method_name, occurrences, reads_of_targets
+from torchlint.analysis.uses import method_name, occurrences, reads_of_targets, receiver
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
     Applicability,
@@ -172,8 +172,7 @@ def _waits(module: Module) -> list[cst.Call]:
 def _uses(copy: cst.Call, module: Module) -> list[cst.BaseExpression]:
     """The copy, or the places that are written like the name that it has, in source order."""
     if method_name(copy) == "copy_":
-        assert isinstance(copy.func, cst.Attribute)
-        filled = copy.func.value
+        filled = receiver(copy)
         return [each for each in occurrences(filled, module) if each is not filled]
     assign = module.parent(_viewed(copy, module))
     return [*reads_of_targets(assign, module)] if isinstance(assign, cst.Assign) else [copy]
