@@ -1,8 +1,6 @@
 """Where a script starts, and where to insert a line that must run first."""
 
 import re
-from collections.abc import Iterator
-from itertools import islice
 
 import libcst as cst
 
@@ -13,6 +11,7 @@ from torchlint.rule import Applicability, Fix, Module, edits
 _CUDNN = "torch.backends.cudnn"
 _IMPORTS = (cst.Import, cst.ImportFrom)
 _ITERATES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")
+_Statement = cst.BaseStatement | cst.BaseSmallStatement
 _EXITS = ("sys.exit", "os._exit", "builtins.exit", "builtins.quit")
 _NEW_PROCESSES = frozenset({"spawn", "Process", "start_processes", "notebook_launcher"})
 
@@ -34,12 +33,9 @@ def start_of(module: Module) -> cst.CSTNode | None:
         call = _bare_call(statement)
         if call is not None and _of_project(call, module):
             started = call
-    if started is None and module.training_calls:
-        return module.training_calls[0]
-    if started is None:
-        entries = (module.parent(entry.node) for entry in entry_points(module))
-        return next((each.name for each in entries if isinstance(each, cst.FunctionDef)), None)
-    return started
+    entries = (module.parent(entry.node) for entry in entry_points(module))
+    names = (each.name for each in entries if isinstance(each, cst.FunctionDef))
+    return started or next(iter(module.training_calls), None) or next(names, None)
 
 
 def _trains_here(statement: cst.CSTNode, module: Module) -> bool:
@@ -47,17 +43,13 @@ def _trains_here(statement: cst.CSTNode, module: Module) -> bool:
     the file that trains."""
     if not isinstance(statement, cst.For | cst.While):
         return False
-    head = module.source(statement.iter if isinstance(statement, cst.For) else statement.test)
-    if isinstance(statement, cst.For):
-        head += " " + module.source(statement.target)
-    if _ITERATES_OVER_DATA.search(head.lower()):
+    heads = [statement.iter, statement.target] if isinstance(statement, cst.For) else []
+    heads += [statement.test] if isinstance(statement, cst.While) else []
+    if any(_ITERATES_OVER_DATA.search(module.source(each).lower()) for each in heads):
         return True
     training = module.loops.training_functions - {None}
-    names = {":" + module.qualified_name(each) for each in training}
-    return any(
-        isinstance(node, cst.Call) and not names.isdisjoint(module.resolve(node.func))
-        for node in module.within(statement.body)
-    )
+    names = [":" + module.qualified_name(each) for each in training]
+    return any(module.calls(call, *names) for call in module.calls_within(statement.body))
 
 
 def _bare_call(statement: cst.CSTNode) -> cst.Call | None:
@@ -83,12 +75,9 @@ def switch_on(module: Module) -> Fix | None:
     line = f"{namespace or (torch or 'torch') + '.backends.cudnn'}.benchmark = True"
     imports = () if namespace or torch else edits.add_import(module, "torch")
     edit = edits.insert_before(module, first, line) if first is not None else None
-    if edit is None:
-        bound = namespace or torch
-        last = None if bound is None else _last_import(module, bound)
-        if last is None:
-            return None
-        edit = edits.insert_after(module, last, line)
+    bound = namespace or torch
+    last = _last_import(module, bound) if edit is None and bound else None
+    edit = edits.insert_after(module, last, line) if last else edit
     if edit is None:
         return None
     return Fix(Applicability.UNSAFE, f"Set `{line}` when the script starts", (*imports, edit))
@@ -102,48 +91,34 @@ def _starts_processes(module: Module) -> bool:
     )
 
 
-def _first_statement(module: Module) -> cst.BaseStatement | cst.BaseSmallStatement | None:
+def _first_statement(module: Module) -> _Statement | None:
     """The first statement of `main()` if the main block calls it, else of the main block."""
     if module.main_guard is None:
         return None
-    block = _main_function(module) or module.main_guard
-    documented = isinstance(block, cst.FunctionDef) and block.get_docstring() is not None
-    return next(islice(_statements(block.body), int(documented), None), None)
-
-
-def _statements(block: cst.BaseSuite) -> Iterator[cst.BaseStatement | cst.BaseSmallStatement]:
-    """The compound statements of a block, and the parts of its lines."""
-    for statement in block.body:
-        if isinstance(statement, cst.SimpleStatementLine):
-            yield from statement.body
-        elif isinstance(statement, cst.BaseStatement | cst.BaseSmallStatement):
-            yield statement
-
-
-def _main_function(module: Module) -> cst.FunctionDef | None:
-    assert module.main_guard is not None
     calls = module.calls_within(module.main_guard.body)
     called = any(module.calls(call, ":main") for call in calls)
     main = module.definitions.named(":main") if called else None
-    return main if isinstance(main, cst.FunctionDef) else None
+    block = main if isinstance(main, cst.FunctionDef) else module.main_guard
+    statements: list[cst.BaseStatement | cst.BaseSmallStatement] = []
+    for statement in block.body.body:  # compound statements, and the parts of lines
+        parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+        statements += (
+            each for each in parts if isinstance(each, cst.BaseStatement | cst.BaseSmallStatement)
+        )
+    documented = isinstance(block, cst.FunctionDef) and block.get_docstring() is not None
+    return next(iter(statements[documented:]), None)
 
 
 def _bound(dotted: str, module: Module) -> str | None:
     """The name of an imported module at the top level, if it is bound to nothing else."""
     for name, bindings in module.names.module.bindings.items():
-        if all(
-            binding.how is How.IMPORT
-            and binding.dotted == dotted
-            and _statement_that_imports(binding.node, module) is not None
-            for binding in bindings
-        ):
+        imports = all(each.how is How.IMPORT and each.dotted == dotted for each in bindings)
+        if imports and all(_statement_that_imports(each.node, module) for each in bindings):
             return name
     return None
 
 
-def _statement_that_imports(
-    node: cst.CSTNode, module: Module
-) -> cst.BaseStatement | cst.BaseSmallStatement | None:
+def _statement_that_imports(node: cst.CSTNode, module: Module) -> _Statement | None:
     """The statement at the top level behind which an import has been made for certain: itself, or
     a `try` around it, if each `except` ends the program."""
     line = module.parent(node)
@@ -169,7 +144,7 @@ def _ends(handler: cst.ExceptHandler, module: Module) -> bool:
     return isinstance(last, cst.Raise)
 
 
-def _last_import(module: Module, bound: str) -> cst.BaseStatement | cst.BaseSmallStatement | None:
+def _last_import(module: Module, bound: str) -> _Statement | None:
     """The last import at the top level before any definition, or the one that binds a name if
     that stands below."""
     last: cst.BaseSmallStatement | None = None
@@ -181,6 +156,5 @@ def _last_import(module: Module, bound: str) -> cst.BaseStatement | cst.BaseSmal
             last = imports[-1] if imports else last
     first = module.names.module.bindings[bound][0]
     binds = _statement_that_imports(first.node, module)
-    found: list[cst.BaseStatement | cst.BaseSmallStatement]
-    found = [each for each in (last, binds) if each is not None]
+    found: list[_Statement] = [each for each in (last, binds) if each is not None]
     return max(found, key=module.order, default=None)

@@ -1,6 +1,6 @@
 """What a script can run: its own training, and that of the files it imports."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import libcst as cst
@@ -44,30 +44,27 @@ def reach_of(module: Module) -> Reach:
     A name that is mentioned counts as used, so the result may contain too much.
     """
     names, seen = _followed(module, frozenset())
-    trains = any(function is None or function in seen for function in training_functions(module))
-    uses = sorted(set(_imports(module, names)))
-    own = sorted(names & _defined(module))
+    uses = _imports(module, names)
     trained, convolves = uses, bool(convolutions_in(module))
     frozen = made_frozen(module)
     if frozen:
         left, kept = _followed(module, frozen)
-        trained = sorted(set(_imports(module, left)))
+        trained = _imports(module, left)
         convolves = any(lies_in(each, kept, module) for each in convolutions_in(module))
-    whole = {
-        name.rpartition(".")[2]
-        for entry in entry_points(module)
-        if entry.methods
-        for name in entry.names
-    }
+    entries = (entry.names for entry in entry_points(module) if entry.methods)
     return Reach(
-        trains,
-        tuple(sorted(names)),
-        tuple(own),
-        tuple(uses),
-        tuple(trained),
-        convolves,
-        tuple(sorted(whole)),
+        trains=not training_functions(module).isdisjoint({None, *seen}),
+        names=_sorted(names),
+        own=_sorted(names & _defined(module)),
+        uses=_sorted(uses),
+        trained=_sorted(trained),
+        convolves=convolves,
+        whole=_sorted(name.rpartition(".")[2] for each in entries for name in each),
     )
+
+
+def _sorted(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(texts)))
 
 
 def _followed(
@@ -86,20 +83,14 @@ def _followed(
     skipped = {part for each in nothing for part in module.within(each)} if left_out else set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
     run = list(definitions_run(module))
-    seen.update(run)
-    todo: list[cst.CSTNode] = [
-        each for each in module.tree.body if not isinstance(each, _Definition)
-    ]
-    todo += [part for each in run for part in _parts(each)]
-    found: list[_Definition] | None = None
-    while found is None or found:
-        for node in todo:
+    todo = [each for each in module.tree.body if not isinstance(each, _Definition)]
+    while run or todo:
+        seen.update(run)
+        for node in (*todo, *(part for each in run for part in _parts(each))):
             parts = (each for each in module.within(node) if type(each) is cst.Name)
             names.update(each.value for each in parts if each not in skipped)
-        found = [each for each in left if _can_run(each, names, seen, module)]
-        left = [each for each in left if each not in found]
-        seen.update(found)
-        todo = [part for each in found for part in _parts(each)]
+        run, todo = [each for each in left if _can_run(each, names, seen, module)], []
+        left = [each for each in left if each not in run]
     return names, seen
 
 
@@ -114,15 +105,11 @@ def _defined(module: Module) -> set[str]:
     }
 
 
-def training_functions(module: Module) -> set[cst.FunctionDef | None]:
+def training_functions(module: Module) -> frozenset[cst.FunctionDef | None]:
     """The functions with a training step, and the functions around them; None is the top level."""
-    found: set[cst.FunctionDef | None] = set()
-    for function in module.loops.training_functions:
-        found.add(function)
-        while function is not None and (outer := module.function(function)) is not None:
-            found.add(outer)
-            function = outer
-    return found
+    training = module.loops.training_functions
+    above = {each for inner in training - {None} if inner for each in module.ancestors(inner)}
+    return training | {each for each in above if isinstance(each, cst.FunctionDef)}
 
 
 def leads_to_training(
@@ -137,12 +124,12 @@ def leads_to_training(
     known = set(reach.names)
     owners = known - set(reach.own)
     summaries = [project.summaries[path] for path in files if path in project.summaries]
+    classes = [each for summary in summaries for each in summary.classes]
     for _ in range(CALL_DEPTH):
         found: set[str] = set()
-        for summary in summaries:
-            for class_ in summary.classes:
-                if class_.name.rpartition(".")[2] in owners:
-                    owners.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
+        for class_ in classes:
+            if class_.name.rpartition(".")[2] in owners:
+                owners.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
         for summary in summaries:
             for function in summary.functions:
                 if not _is_mentioned(function.name, owners, known, reach.whole):
@@ -187,20 +174,20 @@ def _parts(definition: _Definition) -> list[cst.CSTNode]:
     return [*body, *definition.bases, *definition.decorators]
 
 
-def _imports(module: Module, names: set[str]) -> Iterator[str]:
+def _imports(module: Module, names: set[str]) -> set[str]:
+    """The dotted names of what is imported by these names: `a.b.c` for `import a.b.c`."""
+    imports: set[str] = set()
     for scope in module.names.scopes():
-        yield from (f"{star}.*" for star in scope.stars)
+        imports.update(f"{star}.*" for star in scope.stars)
         for name in names & scope.bindings.keys():
             for binding in scope.bindings[name]:
                 if isinstance(binding.node, cst.Import):
-                    yield from _whole_names(binding.node, name)
+                    dotted = ((each, dotted_text(each.name)) for each in binding.node.names)
+                    imports.update(
+                        whole
+                        for alias, whole in dotted
+                        if alias.asname is not None or whole.partition(".")[0] == name
+                    )
                 elif binding.how is How.IMPORT and binding.dotted is not None:
-                    yield binding.dotted
-
-
-def _whole_names(node: cst.Import, bound: str) -> Iterator[str]:
-    """`a.b.c` of `import a.b.c`, which binds `a` only."""
-    for alias in node.names:
-        dotted = dotted_text(alias.name)
-        if alias.asname is not None or dotted.partition(".")[0] == bound:
-            yield dotted
+                    imports.add(binding.dotted)
+    return imports

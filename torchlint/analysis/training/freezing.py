@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 def is_frozen(owner: cst.BaseExpression, module: Module) -> bool:
     """Whether the file freezes the parameters of a module, or lets them learn again: by
     `requires_grad_()` of the module, or in a loop over its parameters."""
-    return dotted_text(owner) in _frozen(module)
+    return dotted_text(owner) in frozen_names(module)
 
 
 @once
-def _frozen(module: Module) -> frozenset[str]:
+def frozen_names(module: Module) -> frozenset[str]:
+    """The dotted texts of such modules."""
     calls = module.calls_by_method
     switches = [*calls.get("requires_grad_", ())]
     for method in ("parameters", "named_parameters"):
