@@ -52,7 +52,6 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
     "torchlint.rules.model.manual_attention._GIVEN": "at the start of a line",
     "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._AFTER": "after each name of a layer",
-    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._ASSIGNS": "at the start of 400 bytes",
     "torchlint.files.words._GUARDED": "at the start of a pattern of a rule",
     "torchlint.suppressions.comments._UNTIL": "behind the words of a comment",
     "torchlint.analysis.edits._CONTINUED": "where a statement ends",
@@ -61,7 +60,7 @@ _MATCHED_IN_ONE_PLACE = {
 }
 _LINEAR_ALL_THE_SAME = {
     "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._TOKEN": "it sees 4,000 bytes",
-    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._WORD_BEFORE": "it sees 400 bytes",
+    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._WORD_BEFORE": "it sees 240 bytes",
     "torchlint.source.nesting._TOKEN": "every branch can end where its text ends",
     "torchlint.source.nesting._STRING_OR_COMMENT": "every branch can end where its text ends",
     "torchlint.source.parse._BEFORE_INDENTATION": "it starts once per line",

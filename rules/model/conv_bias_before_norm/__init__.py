@@ -88,11 +88,10 @@ from torchlint.rule import (
     Triggers,
     because,
     edits,
-    once,
     without_fix,
 )
 
-from .bias_initialization import bias_uses
+from .bias_initialization import writes_to_bias
 from .biased_layers import argument_of_bias, has_bias, is_linear, same_features
 from .biased_layers_in_text import may_have_biased_layer
 from .module_order import Branch, ModuleOrder, order_of
@@ -157,12 +156,6 @@ def bias_that_the_norm_cancels(layer: cst.Call, module: Module) -> Iterable[Repo
     order = order_of(module)
     norms = _norms_after(layer, order)
     return _report(layer, norms, order) if norms else ()
-
-
-@once
-def _is_written(module: Module, kind: str) -> bool:
-    """Whether the file writes to the bias of layers of a kind."""
-    return any(bias_uses(module, kind))
 
 
 # detection ---------------------------------------------------------------------------------
@@ -250,19 +243,21 @@ def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[
     choices = [choice for norm in followers if (choice := order.layers.choice(norm))]
     sure = all(choice.sure for choice in choices)
     value = _value_of_bias(layer, norms, order)
-    kind = _kind(layer, order)
-    fix = _WRITTEN if _is_written(module, kind) else _fix(layer, value, order)
-    fact, advice = _fact(layer, followers[0], value, order), _advice(value)
+    kind = "Linear" if is_linear(layer, order.layers) else "Conv"
+    fix = _WRITTEN if writes_to_bias(module, kind) else _fix(layer, value, order)
+    fact = _fact(layer, followers[0], value, order)
+    advice = (
+        f"pass `bias={value}`" if value else "pass the opposite of the norm's condition as `bias=`"
+    )
     needs = _Needs(kind, f"{fact}; {advice} in new trainings to save that work.", bool(choices))
+    at = module.span(followers[0])[0]
     return rule.report(
         module,
         layer,
         f"{fact}; {advice} to save that work.",
         tier=_tier(followers, sure, order),
         fix=fix if sure else "a caller may pass another norm",
-        related=(
-            Related(module.path, module.span(followers[0])[0], "this norm subtracts the mean"),
-        ),
+        related=(Related(module.path, at, "this norm subtracts the mean"),),
         needs=needs,
     )
 
@@ -287,12 +282,6 @@ def _fact(layer: cst.Call, norm: cst.Call, value: str | None, order: ModuleOrder
     )
 
 
-def _advice(value: str | None) -> str:
-    if value is None:
-        return "pass the opposite of the norm's condition as `bias=`"
-    return f"pass `bias={value}`"
-
-
 def _fix(layer: cst.Call, value: str | None, order: ModuleOrder) -> Change | str:
     module = order.module
     reader = order.passed_to(layer)
@@ -310,15 +299,12 @@ def _fix(layer: cst.Call, value: str | None, order: ModuleOrder) -> Change | str
 
 def _value_of_bias(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> str | None:
     """`False`, or `not normalize` for a norm under `if normalize:`; None if it is more complex."""
-    conditions = [order.conditions(layer, norm) for norm in norms]
-    if not any(conditions):
+    conditions = [(order.conditions(layer, norm), norm) for norm in norms]
+    if not any(branches for branches, _ in conditions):
         return "False"
-    if any(len(branches) != 1 for branches in conditions):
+    if any(len(branches) != 1 for branches, _ in conditions):
         return None
-    values = {
-        _unless(branches[0], step, layer, order)
-        for branches, step in zip(conditions, norms, strict=True)
-    }
+    values = {_unless(branches[0], norm, layer, order) for branches, norm in conditions}
     return values.pop() if len(values) == 1 else None
 
 
@@ -335,10 +321,6 @@ def _unless(branch: Branch, step: Step, layer: cst.Call, order: ModuleOrder) -> 
     if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
         return None
     return f"bool({test.value})" if negated else f"not {test.value}"
-
-
-def _kind(layer: cst.Call, order: ModuleOrder) -> str:
-    return "Linear" if is_linear(layer, order.layers) else "Conv"
 
 
 def _short(call: cst.Call, order: ModuleOrder) -> str:
@@ -358,10 +340,8 @@ def settle(finding: Finding, needs: _Needs, project: Project) -> Finding | None:
         return because(None, another, Clue("passes another norm", files))
     if finding.fix is None:
         return finding
-    if any(
-        project.has_clue(clue, files - {finding.path})
-        for clue in (f"writes to a {needs.kind}'s bias", "writes to the bias of a class name")
-    ):
+    writes = (f"writes to a {needs.kind}'s bias", "writes to the bias of a class name")
+    if any(project.has_clue(clue, files - {finding.path}) for clue in writes):
         return without_fix(finding, _WRITTEN)
     if any(project.has_clue(clue, files) for clue in _CHECKPOINTS):
         finding = finding._replace(message=needs.in_new_trainings)

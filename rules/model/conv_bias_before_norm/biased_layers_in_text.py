@@ -7,12 +7,12 @@ from torchlint.rule import because
 
 _LAYER = re.compile(rb"(?:Conv(?:Transpose)?[123]d|Linear)\b")
 _NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b")
-_AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.,)]))?")
+_AFTER = re.compile(rb"[ \t]*(?:(\()|as[ \t]+(\w+))?")
 _DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
 _WORD_BEFORE = re.compile(rb"\w*$")
-_ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=]*)?=[^=].*$", re.DOTALL)
-_DEFAULT = re.compile(rb"(\w{1,60})[ \t]{0,9}(?::[^=,()]{0,60})?=[ \t]{0,9}[\w.]{0,60}$")
-_GOES_ON = re.compile(rb"[(=\\][ \t]*\r?\n\Z")
+_NAMED = re.compile(
+    rb"(?<![\w.])(\w{1,60})[ \t]{0,9}(?::[^=,()\n]{0,60})?=[ \t(\\\r\n]{0,40}[\w.]{0,60}\Z"
+)
 _UNPACKS = re.compile(rb"[(,]\s*\Z")
 _BIAS = re.compile(rb"\bbias\s*=(?!=)\s*(True\b)?")
 _TOKEN = re.compile(
@@ -20,14 +20,14 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _LONGEST_CALL = 4000
-_LONGEST_LINE = 400
+_LONGEST_NAME = 240
 
 
 def may_have_biased_layer(data: bytes) -> bool:
     """False if the file creates no norm, or passes `bias` to every layer.
 
-    Other names for a layer count: `import Conv2d as C`, `conv = nn.Conv2d`, and parameters that it
-    is passed for or that have it as their default.
+    Other names for a layer count: `import Conv2d as C`, `conv = nn.Conv2d`, and parameters that
+    have it as their default.
     """
     if next(_calls(_NORM, data), None) is None:
         return because(False, "the file creates no norm that subtracts the mean of a channel")
@@ -44,32 +44,17 @@ def _calls(
     for mention in kind.finditer(data):
         after = _AFTER.match(data, mention.end())
         assert after is not None
-        before = _line_before(data, mention.start())
-        word = _WORD_BEFORE.search(before)
+        before = data[max(0, mention.start() - _LONGEST_NAME) : mention.start()]
+        word, named = _WORD_BEFORE.search(before), _NAMED.search(before)
         if word is not None and word.group() not in (b"", b"Lazy"):
             continue
-        if after["call"] is not None:
+        if after[1] is not None:
             if not _DEFINES.search(before):
                 yield after.end()
-        elif after["alias"] is not None:
-            aliases.add(after["alias"])
-        else:
-            is_whole = after["other"] is None
-            assigned = _ASSIGNS.match(before) if is_whole else _DEFAULT.search(before)
-            if assigned is not None:
-                aliases.add(assigned[1])
+        elif after[2] is not None or named is not None:
+            aliases.add(after[2] or (named[1] if named else b""))
     for alias in sorted(aliases - seen):
         yield from _calls(re.compile(re.escape(alias) + rb"\b"), data, seen | aliases)
-
-
-def _line_before(data: bytes, end: int) -> bytes:
-    """The statement before `end`, including continued lines."""
-    start = data.rfind(b"\n", max(end - _LONGEST_LINE, 0), end) + 1
-    while _GOES_ON.search(data, max(start - _LONGEST_LINE, 0), start):
-        if end - start > _LONGEST_LINE:
-            break
-        start = data.rfind(b"\n", 0, start - 1) + 1
-    return data[max(start, end - _LONGEST_LINE) : end]
 
 
 def _is_biased(data: bytes, start: int) -> bool:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 Branch = cst.If | cst.IfExp
+_LOOKS_ON = cst.AssignTarget | cst.AnnAssign | cst.Comparison | cst.ComparisonTarget
+_HOLDS = cst.Element | cst.Subscript | cst.If
+_ASKS = ("builtins.isinstance", "builtins.hasattr", "builtins.print")
 _REWRITTEN = ("weight_norm", "spectral_norm", "parametriz", "prune", "remove_bias")
 
 
@@ -94,43 +97,37 @@ class ModuleOrder:
             function = self.module.function(call)
             if function is None or function.name.value == "__init__":
                 continue
-            if self.module.class_(call) is None or self._in_plain_loop(call):
-                continue
+            loop = self.module.enclosing(call, cst.For)
+            plain = loop is not None and self.layers.lists.loops.is_plain(loop)
             chain = self._called(call.func)
-            if chain is None:
+            if chain is None or plain or self.module.class_(call) is None:
                 continue
             for start in chain.first:
                 if start.call is not None:
                     self.inputs[start.call][call] = None
-            steps: list[Step] | None = None
-            for end in chain.last:
-                if end.call is not None:
-                    steps = list(self._steps_from(call)) if steps is None else steps
-                    self.calls[end.call][call] = None
-                    self.layers.note(end.call, steps)
+            ends = [end.call for end in chain.last if end.call is not None]
+            steps = list(self._steps_from(call)) if ends else []
+            for end in ends:
+                self.calls[end][call] = None
+                self.layers.note(end, steps)
 
     def _called(self, func: cst.BaseExpression) -> Chain | None:
         """The chain of a module held by `self` or by a name that came from `self`."""
-        if not isinstance(func, (cst.Attribute, cst.Name, cst.Subscript)):
-            return None
-        return self.layers.chain(func)
-
-    def _in_plain_loop(self, call: cst.Call) -> bool:
-        loop = self.module.enclosing(call, cst.For)
-        return loop is not None and self.layers.lists.loops.is_plain(loop)
+        held = isinstance(func, cst.Attribute | cst.Name | cst.Subscript)
+        return self.layers.chain(func) if held else None
 
     def _steps_from(self, call: cst.Call) -> Iterator[Step]:
         """Where the value of a call goes."""
         parent = self.module.parent(call)
-        if isinstance(parent, (cst.Assign, cst.AnnAssign)):
-            name = _single_name(parent)
-            uses = self.module.reads(parent, name) if name is not None else []
-            for use in uses:
-                yield from self._steps_into(use)
-            if not uses:
-                yield Step(None, call, called=True)
-        else:
+        if not isinstance(parent, cst.Assign | cst.AnnAssign):
             yield from self._steps_into(call)
+            return
+        name = _single_name(parent)
+        uses = self.module.reads(parent, name) if name is not None else []
+        for use in uses:
+            yield from self._steps_into(use)
+        if not uses:
+            yield Step(None, call, called=True)
 
     def _steps_into(self, value: cst.BaseExpression) -> Iterator[Step]:
         """What is done with a value: it is the input of a known layer, or anything else."""
@@ -195,9 +192,7 @@ class ModuleOrder:
         parent = self.module.parent(use)
         if isinstance(parent, cst.Attribute):
             return parent.attr.value.startswith("register_")  # a hook sees the output
-        if isinstance(parent, (cst.AssignTarget, cst.AnnAssign, cst.Comparison)):
-            return False
-        if isinstance(parent, (cst.ComparisonTarget, cst.Element, cst.Subscript, cst.If)):
+        if isinstance(parent, _LOOKS_ON | _HOLDS):
             return False
         if isinstance(parent, cst.Call):
             return parent.func is not use
@@ -208,13 +203,10 @@ class ModuleOrder:
             return True
         callee = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
         name = callee.value if isinstance(callee, cst.Name) else ""
-        if any(word in name for word in _REWRITTEN):
-            return True
-        return not (
-            isinstance(self.module.parent(call), cst.Expr)
-            or self.module.calls(call, "torch.nn.Sequential", *UNORDERED)
-            or self.module.calls(call, "builtins.isinstance", "builtins.hasattr", "builtins.print")
+        harmless = isinstance(self.module.parent(call), cst.Expr) or self.module.calls(
+            call, "torch.nn.Sequential", *UNORDERED, *_ASKS
         )
+        return not harmless or any(word in name for word in _REWRITTEN)
 
     def _exclusive(self, nodes: list[cst.CSTNode] | list[cst.Call]) -> bool:
         """Whether at most one of the nodes can run: they lie in different arms of an `if`."""
@@ -225,16 +217,11 @@ class ModuleOrder:
         )
 
     def _in_other_arm(self, one: cst.CSTNode, other: cst.CSTNode) -> bool:
-        parts: dict[cst.CSTNode, cst.CSTNode] = {}
-        part = one
-        for above in self.module.ancestors(one):
-            parts[above] = part
-            part = above
-        part = other
-        for above in self.module.ancestors(other):
+        lines = [[each, *self.module.ancestors(each)] for each in (one, other)]
+        parts = dict(zip(lines[0][1:], lines[0], strict=False))
+        for above, part in zip(lines[1][1:], lines[1], strict=False):
             if above in parts:
                 return isinstance(above, Branch) and above.test not in (part, parts[above])
-            part = above
         return False
 
     # subclasses --------------------------------------------------------------------------------

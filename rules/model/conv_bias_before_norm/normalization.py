@@ -1,20 +1,14 @@
 """Norms that subtract the mean of each channel, and code that stops them from doing so."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import BATCH_NORMS, INSTANCE_NORMS
-from torchlint.because import because
-from torchlint.rule import once
-
-if TYPE_CHECKING:
-    from torchlint.analysis.layers.layers import Layers
-    from torchlint.analysis.module import Module
+from torchlint.analysis.uses import method_name, receiver
+from torchlint.rule import Module, because, once
 
 _GROUP_NORM = frozenset({"torch.nn.GroupNorm"})
 _SWITCHES = {"requires_grad_": "requires_grad", "train": "mode"}
@@ -54,29 +48,25 @@ def freezing_of_norms(module: Module) -> cst.Call | cst.Assign | None:
     """Where a file keeps batch norms from using the statistics of the batch, or folds them
     into the convolution before: `bn.eval()`, `bn.requires_grad_(False)`, `fuse_modules`."""
     for call in module.nodes(cst.Call):
-        name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        if isinstance(name, cst.Name) and _FUSERS.match(name.value):
+        if _FUSERS.match(dotted_text(call.func).rpartition(".")[2] or method_name(call)):
             return call
-        if isinstance(call.func, cst.Attribute) and _freezes(call, call.func, module):
+        if _freezes(call, module) and _holds_norm(receiver(call), module):
             return call
     for assign in module.nodes(cst.Assign):
-        if (
-            isinstance(assign.targets[0].target, cst.Attribute)
-            and assign.targets[0].target.attr.value == "requires_grad"
-            and module.literal(assign.value) is False
-            and _holds_norm(assign.targets[0].target.value, module)
-        ):
+        target = assign.targets[0].target
+        if not isinstance(target, cst.Attribute) or module.literal(assign.value) is not False:
+            continue
+        if target.attr.value == "requires_grad" and _holds_norm(target.value, module):
             return assign
     return None
 
 
-def _freezes(call: cst.Call, func: cst.Attribute, module: Module) -> bool:
-    if func.attr.value in _SWITCHES:
-        switch = module.argument(call, _SWITCHES[func.attr.value], 0)
-        frozen = module.literal(switch) is False
-    else:
-        frozen = func.attr.value == "eval" and not call.args
-    return frozen and _holds_norm(func.value, module)
+def _freezes(call: cst.Call, module: Module) -> bool:
+    """`x.eval()`, `x.train(False)`, `x.requires_grad_(False)`."""
+    method = method_name(call)
+    if method in _SWITCHES:
+        return module.literal(module.argument(call, _SWITCHES[method], 0)) is False
+    return method == "eval" and not call.args
 
 
 def _holds_norm(owner: cst.BaseExpression, module: Module) -> bool:
@@ -87,18 +77,13 @@ def _holds_norm(owner: cst.BaseExpression, module: Module) -> bool:
         return owner.attr.value in _norm_attributes(owner, module)
     if not isinstance(owner, cst.Name):
         return False
-    return any(
-        isinstance(above, cst.If) and _IS_NORM.search(module.tree.code_for_node(above.test))
-        for above in module.ancestors(owner)
-    ) or _loops_over_norm(owner, module)
-
-
-def _loops_over_norm(owner: cst.Name, module: Module) -> bool:
-    """`for p in self.bn1.parameters(): p.requires_grad = False`."""
+    for above in module.ancestors(owner):
+        if isinstance(above, cst.If) and _IS_NORM.search(module.tree.code_for_node(above.test)):
+            return True
     for binding in module.flow.reaching(owner):
-        func = binding.value.func if isinstance(binding.value, cst.Call) else None
-        if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Attribute):
-            return func.attr.value == "parameters" and _holds_norm(func.value, module)
+        made = binding.value  # `for p in self.bn1.parameters(): p.requires_grad = False`
+        if isinstance(made, cst.Call) and isinstance(receiver(made), cst.Attribute):
+            return method_name(made) == "parameters" and _holds_norm(receiver(made), module)
     return False
 
 
