@@ -63,7 +63,7 @@ usually UNRESOLVED around 1. The numbers are bitwise equal if no gradient ended 
 import libcst as cst
 
 from torchlint.analysis.torch_api import TYPED_TENSORS
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import (
     Applicability,
@@ -110,14 +110,10 @@ _STAY_WITHOUT = frozenset(
 """Methods whose result has no gradient if their object has none."""
 
 
-def _name(match: Match) -> str:
-    return match.module.resolve(match.call.func)[0].rpartition(".")[2]
-
-
 def _outdated(match: Match) -> str:
     """The name or argument that is out of date."""
     keyword = match.argument.keyword if match.argument else None
-    return keyword.value if keyword else _name(match)
+    return keyword.value if keyword else match.module.resolve(match.call.func)[0].rpartition(".")[2]
 
 
 def _may_be_current(match: Match) -> bool:
@@ -142,14 +138,8 @@ def _only_wraps(match: Match) -> bool:
     return alone or because(False, "it is given more than a tensor")
 
 
-def _change(match: Match) -> Change | str:
-    outdated, func = _outdated(match), match.call.func
-    if outdated == "verbose":
-        return remove(match)
-    if outdated == "Variable":
-        return _unwrap(match)
-    if outdated != "clip_grad_norm":
-        return "what replaces it takes other arguments, in another place"
+def _underscored(match: Match) -> Change | str:
+    func = match.call.func
     if isinstance(func, cst.Attribute):
         return "Use `clip_grad_norm_`", edits.replace(match.module, func.attr, "clip_grad_norm_")
     torch = match.module.names.imported_as("torch", match.node)
@@ -157,32 +147,6 @@ def _change(match: Match) -> Change | str:
         return "the import has to change, too"
     new = f"{torch}.nn.utils.clip_grad_norm_"
     return f"Use `{new}`", edits.replace(match.module, func, new)
-
-
-rule = Rule(
-    code="TL903",
-    summary="torch ignores, deprecates or has removed this",
-    fix=(Applicability.SAFE, Applicability.UNSAFE),
-    finds=(
-        calls(
-            "torch.autograd.Variable",
-            Argument("volatile", bad=True),
-            where=(_records_a_graph,),
-        ),
-        calls("torch.nn.utils.clip_grad_norm"),
-        calls(*_SCHEDULERS, Argument("verbose", bad=(True, False)), since=(2, 7)),
-        calls("torch.backends.cuda.sdp_kernel", tier=Tier.HINT, since=(2, 3)),
-        calls("apex.amp.initialize", "apex.parallel.DistributedDataParallel", tier=Tier.HINT),
-        calls("torch.autograd.Variable", tier=Tier.PEDANTIC, where=(_only_wraps,)),
-    ),
-    unless=(_may_be_current,),
-    message=lambda match: _SAYS[_outdated(match)],
-    change=_change,
-    triggers=(
-        r"\bvolatile\b|clip_grad_norm\(|(?:LR|Restarts|Plateau)\([^()]{0,200}\bverbose\b"
-        r"|sdp_kernel\(|\bapex\b|\bVariable\(",
-    ),
-)
 
 
 def _unwrap(match: Match) -> Fix | str:
@@ -201,11 +165,36 @@ def _unwrap(match: Match) -> Fix | str:
     return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, "Use the tensor", (edit,))
 
 
+rule = Rule(
+    code="TL903",
+    summary="torch ignores, deprecates or has removed this",
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
+    finds=(
+        calls(
+            "torch.autograd.Variable",
+            Argument("volatile", bad=True),
+            where=(_records_a_graph,),
+        ),
+        calls("torch.nn.utils.clip_grad_norm", change=_underscored),
+        calls(*_SCHEDULERS, Argument("verbose", bad=(True, False)), since=(2, 7), change=remove),
+        calls("torch.backends.cuda.sdp_kernel", tier=Tier.HINT, since=(2, 3)),
+        calls("apex.amp.initialize", "apex.parallel.DistributedDataParallel", tier=Tier.HINT),
+        calls("torch.autograd.Variable", tier=Tier.PEDANTIC, where=(_only_wraps,), change=_unwrap),
+    ),
+    unless=(_may_be_current,),
+    message=lambda match: _SAYS[_outdated(match)],
+    change="what replaces it takes other arguments, in another place",
+    triggers=(
+        r"\bvolatile\b|clip_grad_norm\(|(?:LR|Restarts|Plateau)\([^()]{0,200}\bverbose\b"
+        r"|sdp_kernel\(|\bapex\b|\bVariable\(",
+    ),
+)
+
+
 def _has_no_gradient(value: cst.BaseExpression, module: Module) -> bool:
     """`torch.from_numpy(x).float()`: made here, so nothing else refers to it either."""
     while isinstance(value, cst.Call) and method_name(value) in _STAY_WITHOUT:
-        assert isinstance(value.func, cst.Attribute)
-        value = value.func.value
+        value = receiver(value)
     if not isinstance(value, cst.Call):
         return False
     names = set(module.resolve(value.func))

@@ -53,7 +53,6 @@ from torchlint.analysis.names import dotted_text
 from torchlint.rule import (
     Applicability,
     Change,
-    Fix,
     Match,
     Module,
     Reported,
@@ -157,9 +156,8 @@ def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
         return because((), "only a comparison by `==` is a likely slip for an assignment")
     flag = module.source(compared.left)
     text = f"{edits.operand(module, compared.left)} = {edits.value(module, other.comparator)}"
-    edit = edits.replace_statement(module, statement, text)
+    fix = f"Set `{flag}`", edits.replace_statement(module, statement, text)
     message = f"This compares `{flag}` and sets nothing; assign with `=`."
-    fix = Fix(Applicability.UNSAFE, f"Set `{flag}`", (edit,))
     return rule.report(module, statement, message, fix=fix)
 
 

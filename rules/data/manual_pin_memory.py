@@ -53,7 +53,7 @@ import re
 import libcst as cst
 
 from torchlint.analysis.training.batches import loads
-from torchlint.analysis.uses import method_name, reads_of_targets
+from torchlint.analysis.uses import method_behind, method_name, reads_of_targets
 from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, because, edits, method
 
 _BACKGROUND = re.compile(r"thread|prefetch|preload|background|producer|worker", re.IGNORECASE)
@@ -66,9 +66,8 @@ def _moves(match: Match) -> list[cst.Call] | None:
     named = reads_of_targets(module.parent(match.node), module)
     uses: list[cst.BaseExpression] = [*named] or [match.call]
     for use in uses:
-        part = module.parent(use)
-        call = module.parent(part) if isinstance(part, cst.Attribute) else None
-        if not isinstance(call, cst.Call) or method_name(call) not in ("to", "cuda"):
+        call = method_behind(use, module)
+        if call is None or method_name(call) not in ("to", "cuda"):
             other = "the pinned tensor is used for more than `.to(…)` and `.cuda()`, in {:line}"
             return because(None, other, use)
         moves.append(call)

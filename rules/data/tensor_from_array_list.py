@@ -42,11 +42,8 @@ arrays of several types meet in one list.
 - pytorch/pytorch#13918, "Creating a tensor from a list of numpy.ndarrays is extremely slow"
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -92,10 +89,6 @@ _ITEMS = (
     "tensors with `torch.stack`."
 )
 _COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp)
-
-
-if TYPE_CHECKING:
-    from torchlint.analysis.module import Module
 
 
 def _may_build_number_by_number(text: bytes) -> bool:
@@ -170,14 +163,10 @@ def _joined(made: Constructor, module: Module) -> Fix | str:
 def _renamed(made: Constructor, module: Module) -> list[Edit]:
     """`torch.tensor` becomes `torch.as_tensor`, which does not copy again."""
     func = made.call.func
-    if made.typed or made.shares or not isinstance(func, cst.Attribute) or _has_options(made.call):
+    options = [argument(made.call, name) for name in ("requires_grad", "pin_memory")]
+    if made.typed or made.shares or not isinstance(func, cst.Attribute) or any(options):
         return []
     return [edits.replace(module, func.attr, "as_tensor")]
-
-
-def _has_options(call: cst.Call) -> bool:
-    """Whether the call has arguments that `torch.as_tensor` does not take."""
-    return any(argument(call, name) is not None for name in ("requires_grad", "pin_memory"))
 
 
 def _of_one_type(made: Constructor, module: Module) -> bool:
@@ -261,7 +250,10 @@ def _elements_of_name(node: cst.Name, module: Module) -> Value:
         assert binding.value is not None
         found |= _elements_of(binding.value, module)
     for call in methods_called_on(node, module):
-        if any(each in bindings for each in module.flow.reaching(_owner(call))):
+        owner: cst.BaseExpression = call.func
+        while isinstance(owner, cst.Attribute | cst.Subscript):
+            owner = owner.value
+        if any(each in bindings for each in module.flow.reaching(owner)):
             found |= _grown(call, module)
     return found
 
@@ -271,15 +263,6 @@ def _makes_list(value: cst.BaseExpression | None, module: Module) -> bool:
     if isinstance(value, cst.Call):
         return module.calls(value, "builtins.list") and not value.args
     return isinstance(value, (cst.List, cst.Tuple, *_COMPREHENSIONS))
-
-
-def _owner(call: cst.Call) -> cst.Name:
-    """The variable whose method is called."""
-    node: cst.BaseExpression = call.func
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        node = node.value
-    assert isinstance(node, cst.Name)
-    return node
 
 
 def _grown(call: cst.Call, module: Module) -> Value:

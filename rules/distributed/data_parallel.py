@@ -65,8 +65,9 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.loops import sounds_like_evaluation
-from torchlint.analysis.uses import method_name, reads_after, receiving_parameter
+from torchlint.analysis.uses import method_behind, method_name, reads_after, receiving_parameter
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.rule import (
     Context,
@@ -90,12 +91,6 @@ _COPIES = "DataParallel copies the model to every GPU on each forward pass, from
 _MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "eval", "requires_grad_"})
 _NEITHER = _MOVES | {"state_dict", "load_state_dict", "share_memory"}
 _ASK = ("builtins.isinstance", "builtins.hasattr", "builtins.print", "builtins.len")
-
-
-def _offers_ddp(match: Match) -> bool:
-    """Whether the file also wraps models for one process per GPU, if it is started that way."""
-    names = match.module.calls_by_name
-    return any(name.rpartition(".")[2] == "DistributedDataParallel" for name in names)
 
 
 def _devices(match: Match) -> cst.BaseExpression | None:
@@ -125,14 +120,18 @@ def _is_one(devices: cst.BaseExpression | None) -> bool:
 
 
 def _is_only_evaluated(match: Match) -> bool:
-    evaluated = _only_evaluated(match.call, match.module)
+    """Whether the file uses the wrapped model, and each use evaluates: it is called under
+    `torch.no_grad()` or in a function that evaluates, or given to such a function."""
+    module, made = match.module, _moved(match.call, match.module)
+    evaluated = _all_evaluate(reads_after(module.parent(made), module) or [made], module)
     return evaluated and because(True, "the file only evaluates the model")
 
 
 def _message(match: Match) -> str:
     if _is_only_evaluated(match):
         return f"{_COPIES}; for an evaluation, run one process per GPU on a part of the data."
-    if _offers_ddp(match):
+    names = match.module.calls_by_name  # the file can also be started with a process per GPU
+    if any(name.rpartition(".")[2] == "DistributedDataParallel" for name in names):
         return f"{_COPIES}; start the program with one process per GPU, as it also can be."
     return f"{_COPIES}; use DistributedDataParallel with one process per GPU."
 
@@ -141,10 +140,7 @@ rule = Rule(
     code="TL601",
     summary="one process drives all GPUs through `nn.DataParallel`",
     finds=(
-        calls(
-            _WRAPPER,
-            hint_if=(_shows_one_device, _is_only_evaluated),
-        ),
+        calls(_WRAPPER, hint_if=(_shows_one_device, _is_only_evaluated)),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
         configures("strategy", "dp"),
     ),
@@ -182,21 +178,11 @@ def _own_wrappers(module: Module) -> frozenset[str]:
 # networks that only evaluate ----------------------------------------------------------------------
 
 
-def _only_evaluated(call: cst.Call, module: Module) -> bool:
-    """Whether a file uses the model that a call wraps, and each use evaluates: it is called under
-    `torch.no_grad()` or in a function that evaluates, or given to such a function."""
-    made = _moved(call, module)
-    return _all_evaluate(reads_after(module.parent(made), module) or [made], module)
-
-
 def _moved(call: cst.Call, module: Module) -> cst.Call:
     """`wrap(model).eval().to(device)` for the `wrap(model)` in it."""
-    while True:
-        attribute = module.parent(call)
-        outer = module.parent(attribute) if isinstance(attribute, cst.Attribute) else None
-        if not isinstance(outer, cst.Call) or method_name(outer) not in _MOVES:
-            return call
+    while (outer := method_behind(call, module)) and method_name(outer) in _MOVES:
         call = outer
+    return call
 
 
 def _all_evaluate(uses: Iterable[cst.BaseExpression], module: Module, depth: int = 0) -> bool:
@@ -236,22 +222,15 @@ def _given_to_evaluation(
     """Whether a model is an argument of a function that evaluates it."""
     function = module.definitions.callee(call)
     if function is None:
-        return sounds_like_evaluation(_last_name(call.func))
+        return sounds_like_evaluation(dotted_text(call.func).rpartition(".")[2])
     if module.loops.only_evaluates(function):
         return True
     received = receiving_parameter(call, use, function)
-    return (
-        received is not None
-        and depth < CALL_DEPTH
-        and _parameter_evaluated(module, received, depth + 1)
-    )
+    if received is None or depth >= CALL_DEPTH:
+        return False
+    return _parameter_evaluated(module, received, depth + 1)
 
 
 @once
 def _parameter_evaluated(module: Module, received: cst.Param, depth: int) -> bool:
     return _all_evaluate(module.reads(received, received.name.value), module, depth)
-
-
-def _last_name(func: cst.BaseExpression) -> str:
-    name = func.attr if isinstance(func, cst.Attribute) else func
-    return name.value if isinstance(name, cst.Name) else ""

@@ -58,7 +58,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
-from torchlint.analysis.uses import reads_of_targets
+from torchlint.analysis.uses import method_behind, method_name, reads_of_targets
 from torchlint.analysis.values.call_values import MODULE_METHODS
 from torchlint.rule import Match, Module, Rule, Tier, Triggers, because, calls, functions_in
 
@@ -162,11 +162,10 @@ def _is_in_network(node: cst.CSTNode, module: Module) -> bool:
 def _whole(layer: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     """`nn.Linear(8, 8).to(device)` for the layer in it, and an `nn.Sequential` for its layers."""
     while True:
-        parent, outer = module.parent(layer), module.call_with(layer)
-        if isinstance(parent, cst.Attribute) and parent.attr.value in MODULE_METHODS:
-            moved = module.parent(parent)
+        outer, container = method_behind(layer, module), module.call_with(layer)
+        if outer and method_name(outer) in MODULE_METHODS:
+            layer = outer
+        elif container and module.calls(container, "torch.nn.Sequential"):
+            layer = container
         else:
-            moved = outer if outer and module.calls(outer, "torch.nn.Sequential") else None
-        if not isinstance(moved, cst.Call):
             return layer
-        layer = moved

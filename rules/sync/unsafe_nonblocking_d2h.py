@@ -51,7 +51,13 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.whereabouts import off_device
-from torchlint.analysis.uses import method_name, occurrences, reads_of_targets, receiver
+from torchlint.analysis.uses import (
+    method_behind,
+    method_name,
+    occurrences,
+    reads_of_targets,
+    receiver,
+)
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
     Applicability,
@@ -181,11 +187,10 @@ def _uses(copy: cst.Call, module: Module) -> list[cst.BaseExpression]:
 def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     """`x.detach()[0]` for the `x` in it, which reads no number yet."""
     while True:
-        parent = module.parent(node)
-        call = module.parent(parent) if isinstance(parent, cst.Attribute) else None
+        parent, call = module.parent(node), method_behind(node, module)
         if isinstance(parent, cst.Subscript):
             node = parent
-        elif isinstance(call, cst.Call) and method_name(call) in _VIEWS:
+        elif call is not None and method_name(call) in _VIEWS:
             node = call
         else:
             return node

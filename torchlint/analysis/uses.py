@@ -62,6 +62,15 @@ def method_name(call: cst.Call) -> str:
     return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
 
 
+def method_behind(node: cst.CSTNode, module: Module) -> cst.Call | None:
+    """`torch.tensor(x).to(device)` for the `torch.tensor(x)` in it."""
+    attribute = module.parent(node)
+    if not isinstance(attribute, cst.Attribute) or attribute.value is not node:
+        return None
+    call = module.parent(attribute)
+    return call if isinstance(call, cst.Call) and call.func is attribute else None
+
+
 def receiver(call: cst.Call) -> cst.BaseExpression:
     """`x` for `x.step(…)`; what is called for other calls."""
     return call.func.value if isinstance(call.func, cst.Attribute) else call.func
@@ -70,9 +79,8 @@ def receiver(call: cst.Call) -> cst.BaseExpression:
 def methods_called_on(node: cst.BaseExpression, module: Module) -> Iterator[cst.Call]:
     """Each call of a method of the same variable, or of an item of it: `x[0].fill(0)`."""
     for each in occurrences(node, module):
-        attribute = module.parent(with_items(each, module))
-        call = module.parent(attribute) if isinstance(attribute, cst.Attribute) else None
-        if isinstance(call, cst.Call) and call.func is attribute:
+        call = method_behind(with_items(each, module), module)
+        if call is not None:
             yield call
 
 

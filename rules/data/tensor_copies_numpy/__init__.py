@@ -66,11 +66,11 @@ from torchlint.analysis.arrays.tensor_constructors import (
     Copy,
     Place,
     copy_made,
-    method_behind,
     moved_at_once,
     needs_its_copy,
     tensor_constructor,
 )
+from torchlint.analysis.uses import method_behind
 from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
 from torchlint.rule import (
     Applicability,

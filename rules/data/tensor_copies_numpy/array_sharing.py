@@ -1,23 +1,22 @@
 """Whether a tensor may share an array's memory: who else holds the array, and who writes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.analysis.arrays.tensor_constructors import method_behind
 from torchlint.analysis.literals import argument, argument_node
 from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.uses import method_name, methods_called_on, occurrences, with_items
+from torchlint.analysis.uses import (
+    method_behind,
+    method_name,
+    methods_called_on,
+    occurrences,
+    receiver,
+    with_items,
+)
 from torchlint.analysis.values.environments import observed
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import once
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.analysis.module import Module
+from torchlint.rule import Module, once
 
 _DEEPEST = 8
 _READ_ONLY = frozenset({"numpy.memmap", "numpy.frombuffer", "numpy.broadcast_to"})
@@ -28,28 +27,20 @@ _WRITING_METHODS = frozenset({"fill", "sort", "put", "resize", "partition", "ite
 _HARMLESS = frozenset({"requires_grad_", "detach_", "share_memory_", "retain_grad_"})
 _SURELY_SHAPED = frozenset(
     f"numpy.{name}"
-    for name in (
-        "stack", "concatenate", "vstack", "hstack", "dstack", "column_stack", "linspace", "arange",
-        "eye", "identity", "repeat", "tile",
-    )
-)  # fmt: skip
+    for name in "stack concatenate vstack hstack dstack column_stack linspace arange eye identity "
+    "repeat tile".split()
+)
 
 
 def held_by_nobody(node: cst.BaseExpression, module: Module) -> bool:
     """Whether an expression makes an array that nothing else can refer to: `np.stack(xs)`,
     `x.astype(np.float32)`, `a + b`; not a name, and not what a function of the project returns."""
+    makes = isinstance(node, cst.BinaryOperation)
     if isinstance(node, cst.Call):
         names = module.resolve(node.func)
-        if any(not name.startswith("numpy.") for name in names):
-            return False
-        if not names and not isinstance(node.func, cst.Attribute):
-            return False
-        if module.definitions.callee(node) is not None:
-            return False
-    elif not isinstance(node, cst.BinaryOperation):
-        return False
-    value = module.value(node)
-    return value.only(Kind.FRESH)
+        numpys = all(name.startswith("numpy.") for name in names) if names else method_name(node)
+        makes = bool(numpys) and module.definitions.callee(node) is None
+    return makes and module.value(node).only(Kind.FRESH)
 
 
 def has_an_axis(node: cst.BaseExpression, module: Module) -> bool:
@@ -57,14 +48,10 @@ def has_an_axis(node: cst.BaseExpression, module: Module) -> bool:
     return isinstance(node, cst.Call) and module.calls(node, *_SURELY_SHAPED)
 
 
+@once
 def is_read_only(node: cst.BaseExpression, module: Module, depth: int = 0) -> bool:
     """Whether an array is a view of memory that must not be written: a memory map, a buffer."""
-    return depth <= _DEEPEST and _is_read_only(module, node, depth)
-
-
-@once
-def _is_read_only(module: Module, node: cst.BaseExpression, depth: int) -> bool:
-    for source in _sources(node, module):
+    for source in _sources(node, module) if depth <= _DEEPEST else ():
         if isinstance(source, cst.Call):
             if module.calls(source, *_READ_ONLY):
                 return True
@@ -76,18 +63,15 @@ def _is_read_only(module: Module, node: cst.BaseExpression, depth: int) -> bool:
     return False
 
 
-def _sources(node: cst.BaseExpression, module: Module) -> Iterator[cst.BaseExpression]:
+def _sources(node: cst.BaseExpression, module: Module) -> list[cst.BaseExpression]:
     """The expression, or those that a name or attribute was set from."""
     if isinstance(node, cst.Name):
-        for binding in module.flow.reaching(node):
-            if binding.how is How.ASSIGNMENT and binding.value is not None:
-                yield binding.value
+        bindings = [each for each in module.flow.reaching(node) if each.how is How.ASSIGNMENT]
     elif isinstance(node, cst.Attribute) and dotted_text(node).startswith("self."):
-        for binding in module.values.assigned(module.class_(node), node.attr.value):
-            if binding.value is not None:
-                yield binding.value
+        bindings = module.values.assigned(module.class_(node), node.attr.value)
     else:
-        yield node
+        return [node]
+    return [each.value for each in bindings if each.value is not None]
 
 
 def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
@@ -99,13 +83,11 @@ def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | No
         return node.value
     if isinstance(node, (cst.Name, cst.Attribute)):
         return node
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        if node.func.attr.value not in _VIEW_METHODS:
-            return None
-        is_numpy = any(name.startswith("numpy.") for name in module.resolve(node.func))
-        first = node.args[0].value if node.args else None
-        return first if is_numpy else node.func.value
-    return None
+    if not isinstance(node, cst.Call) or method_name(node) not in _VIEW_METHODS:
+        return None
+    is_numpy = any(name.startswith("numpy.") for name in module.resolve(node.func))
+    first = node.args[0].value if node.args else None
+    return first if is_numpy else receiver(node)
 
 
 def root_of(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
@@ -140,12 +122,10 @@ def array_is_written(node: cst.BaseExpression, module: Module) -> bool:
     """Whether the array behind an expression is written in place: after it was read, or
     anywhere if it is an attribute of an object, such as a replay buffer."""
     root = root_of(node, module)
-    if not isinstance(root, cst.Name):
-        return any(True for _ in _writes(root, module))
     return any(
-        _comes_after(write, node, module)
+        not isinstance(root, cst.Name)
+        or (module.function(write) is module.function(node) and _comes_after(write, node, module))
         for write in _writes(root, module)
-        if module.function(write) is module.function(node)
     )
 
 
@@ -174,17 +154,12 @@ def _writes(array: cst.BaseExpression, module: Module) -> Iterator[cst.CSTNode]:
     """The places that write into the array of a name or an attribute."""
     for node in occurrences(array, module):
         item = with_items(node, module)
-        above = module.parent(item)
-        if isinstance(above, cst.AssignTarget):
-            if isinstance(item, cst.Subscript):
-                yield above
-        elif isinstance(above, cst.AugAssign):
-            if above.target is item:
-                yield above
-        elif isinstance(above, cst.Arg):
-            call = module.parent(above)
-            if isinstance(call, cst.Call) and _is_output(above, call, module):
-                yield call
+        above, call = module.parent(item), module.call_with(item)
+        sets = isinstance(above, cst.AssignTarget) and isinstance(item, cst.Subscript)
+        if above and (sets or (isinstance(above, cst.AugAssign) and above.target is item)):
+            yield above
+        elif isinstance(above, cst.Arg) and call is not None and _is_output(above, call, module):
+            yield call
     for call in methods_called_on(array, module):
         if method_name(call) in _WRITING_METHODS:
             yield call
@@ -214,27 +189,18 @@ def tensor_is_written(call: cst.Call, module: Module) -> bool:
 
 def is_resized(call: cst.Call, module: Module) -> bool:
     """Whether the tensor is resized later, which memory of an array does not allow."""
-    behind = method_behind(call, module)
-    if behind is not None and method_name(behind) == "resize_":
-        return True
-    target = _assigned_to(call, module)
-    return target is not None and any(
-        method_name(each) == "resize_" for each in _in_place_calls(target, module)
-    )
+    behind, target = method_behind(call, module), _assigned_to(call, module)
+    calls = [*_in_place_calls(target, module)] if target is not None else []
+    return any(method_name(each) == "resize_" for each in filter(None, (behind, *calls)))
 
 
 def _assigned_to(call: cst.Call, module: Module) -> cst.BaseExpression | None:
     """The name or attribute that a tensor, or the end of a chain of methods on it, goes to."""
-    node: cst.CSTNode = call
-    while isinstance(node, cst.Call):
-        behind = method_behind(node, module)
-        if behind is None:
-            break
-        node = behind
-    statement = module.parent(node)
-    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
-        return statement.targets[0].target
-    return None
+    while behind := method_behind(call, module):
+        call = behind
+    statement = module.parent(call)
+    targets = statement.targets if isinstance(statement, cst.Assign) else ()
+    return targets[0].target if len(targets) == 1 else None
 
 
 def _in_place_calls(tensor: cst.BaseExpression, module: Module) -> Iterator[cst.Call]:
