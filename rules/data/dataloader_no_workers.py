@@ -59,6 +59,7 @@ compares the losses after realigning them, or that they cannot be compared.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import libcst as cst
@@ -200,7 +201,9 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Reported]
         tier = because(
             Tier.HINT, "a sample may be a text, which takes little work: {}", work.reason
         )
-    held = _held_of_trainer(call, module) or (work.held if work else "")
+    held = _IN_NOTEBOOK if _is_own_notebook(module) else work.held if work else ""
+    if module.main_guard is None and module.function(call) is None and not module.is_notebook:
+        held = _UNGUARDED
     zero = passed[0].value if passed else None
     reason = f", and {work.reason}" if work and work.reason else ""
     message = (
@@ -246,30 +249,17 @@ def _four_workers(
     return _FIXED, edits.add_argument(module, call, f"{keyword}=4")
 
 
-def _held_of_trainer(call: cst.Call, module: Module) -> str:
-    if module.main_guard is None and module.function(call) is None and not module.is_notebook:
-        return _UNGUARDED
-    return _IN_NOTEBOOK if _is_own_notebook(module) else ""
-
-
 # facts of other files ----------------------------------------------------------------------
 
 
 @rule.on(cst.ClassDef)
 def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterable[Fact]:
-    fact = _fact_of(class_, module)
-    return () if fact is None else [because(fact, _ASK_THERE, class_)]
-
-
-def _fact_of(class_: cst.ClassDef, module: Module) -> Fact | None:
-    name = module.qualified_name(class_)
+    name, dataset = module.qualified_name(class_), dataset_class(class_, module)
     if forwarding_loader(class_, module):
-        return Fact("loader", module.path, (name,))
-    dataset = dataset_class(class_, module)
-    if dataset is None:
-        return None
-    value = (name, dataset.cost.value, dataset.reason, dataset.held)
-    return Fact("dataset", module.path, value)
+        yield because(Fact("loader", module.path, (name,)), _ASK_THERE, class_)
+    elif dataset is not None:
+        value = (name, dataset.cost.value, dataset.reason, dataset.held)
+        yield because(Fact("dataset", module.path, value), _ASK_THERE, class_)
 
 
 class _Elsewhere(NamedTuple):
@@ -315,13 +305,10 @@ def _fact_about(kind: str, dotted: str, path: str, project: Project) -> Fact | N
         return None
     file, rest = located
     for files in ([file], project.imported(file)):
-        found = {
-            each.value: each
-            for each in project.facts(kind, files)
-            if isinstance(each.value, tuple) and each.value[0] == rest[-1]
-        }
-        if len(found) == 1:
-            return found.popitem()[1]
+        facts = {each.value: each for each in project.facts(kind, files)}
+        named = [facts[each] for each in facts if isinstance(each, tuple) and each[0] == rest[-1]]
+        if len(named) == 1:
+            return named[0]
     return None
 
 
@@ -331,8 +318,8 @@ def _fact_about(kind: str, dotted: str, path: str, project: Project) -> Fact | N
 @once
 def _work_per_sample(module: Module) -> _Work | None:
     """What the datasets and collate functions of a file do for each sample, if they do anything."""
-    found = [*_in_classes(module), *_on_the_fly(module), *_in_collators(module)]
-    return max(found, key=lambda each: each.certain, default=None)
+    work = chain(_in_classes(module), _on_the_fly(module), _in_collators(module))
+    return max(work, key=lambda each: each.certain, default=None)
 
 
 @once

@@ -60,7 +60,7 @@ from torchlint.analysis.training.clocks import CLOCKS, Interval, interval_from
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.model_calls import is_module, runs_model
 from torchlint.analysis.training.syncs import operand_of, shown, sync_of
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Context, Match, Module, Rule, because, calls
@@ -80,10 +80,6 @@ _ON_DEVICE = Kind.DEVICE | Kind.LIKELY
 _CALLED_DEPTH = 2
 
 
-def _starts(match: Match) -> bool:
-    return _times_unfinished_work(match.call, match.module)
-
-
 _KEPT = (
     r"=[ \t]{0,9}(?:\(\s{0,40})?[\w.]{0,40}"
     r"(?:time|perf_counter|monotonic|process_time|_timer)(?:_ns)?\(\)"
@@ -91,26 +87,15 @@ _KEPT = (
 """A clock that is read into a name."""
 
 
-rule = Rule(
-    code="TL801",
-    summary="a clock is read before the GPU has done the work that is timed",
-    finds=(calls(*CLOCKS, where=(_starts,)),),
-    message="The time from here on is read before the GPU has done its work; call "
-    "`torch.cuda.synchronize()` before both reads, or use `torch.cuda.Event`.",
-    contexts=(Context.ACCELERATOR,),
-    triggers=(_KEPT, r"\btorch\b"),
-)
-
-
 # the work that is timed ---------------------------------------------------------------------------
 
 
-def _times_unfinished_work(start: cst.Call, module: Module) -> bool:
+def _times_unfinished_work(match: Match) -> bool:
     """Whether a clock that is read here is read again after work for the GPU, by which nothing
     waited for it, for each batch or for one operation."""
-    interval = interval_from(start, module)
+    module, interval = match.module, interval_from(match.call, match.module)
     if interval is None:
-        return _is_no_start(start, module)
+        return _is_no_start(match.call, module)
     if not _is_of_one_round(interval, module):
         said = "the time up to {:line} is not that of one batch or of one operation"
         return because(False, said, interval.end)
@@ -121,9 +106,21 @@ def _times_unfinished_work(start: cst.Call, module: Module) -> bool:
     for call in calls:
         if _may_wait(call, module, 0):
             return because(False, "{} may wait for the GPU before the clock is read again", call)
-    if _is_averaged(interval, module):
+    updates = module.call_with(interval.elapsed)  # right on average, but for its first values
+    if updates is not None and method_name(updates) == "update":
         return because(False, "the times are averaged, in {:line}", interval.elapsed)
     return True
+
+
+rule = Rule(
+    code="TL801",
+    summary="a clock is read before the GPU has done the work that is timed",
+    finds=(calls(*CLOCKS, where=(_times_unfinished_work,)),),
+    message="The time from here on is read before the GPU has done its work; call "
+    "`torch.cuda.synchronize()` before both reads, or use `torch.cuda.Event`.",
+    contexts=(Context.ACCELERATOR,),
+    triggers=(_KEPT, r"\btorch\b"),
+)
 
 
 def _is_no_start(read: cst.Call, module: Module) -> bool:
@@ -138,19 +135,19 @@ def _is_no_start(read: cst.Call, module: Module) -> bool:
         uses += module.reads(held, target.value)
     for use in uses:
         elapsed = module.parent(use)
-        if not isinstance(elapsed, cst.BinaryOperation) or not isinstance(
-            elapsed.operator, cst.Subtract
-        ):
+        if not isinstance(elapsed, cst.BinaryOperation):
             continue
-        if elapsed.left is use:
-            begun = module.flow.reaching(elapsed.right)
-            if len(begun) == 1:
-                said = "this read ends the time that begins in {:line}; the rule looks at its start"
-                return because(False, said, begun[0].node)
-            said = "this read ends the time since {:code}; the rule looks at its start"
-            return because(False, said, elapsed.right)
-        said = "nothing shows that {} is a read of the clock below this one"
-        return because(False, said, elapsed.left)
+        if not isinstance(elapsed.operator, cst.Subtract):
+            continue
+        if elapsed.left is not use:
+            said = "nothing shows that {} is a read of the clock below this one"
+            return because(False, said, elapsed.left)
+        begun = module.flow.reaching(elapsed.right)
+        if len(begun) == 1:
+            said = "this read ends the time that begins in {:line}; the rule looks at its start"
+            return because(False, said, begun[0].node)
+        said = "this read ends the time since {:code}; the rule looks at its start"
+        return because(False, said, elapsed.right)
     return because(False, "no time is computed from this read of the clock")
 
 
@@ -203,12 +200,6 @@ def _is_an_epoch(call: cst.Call, around: cst.CSTNode | None, module: Module) -> 
     return module.definitions.callee(call) in trains - {None}
 
 
-def _is_averaged(interval: Interval, module: Module) -> bool:
-    """`batch_time.update(time.time() - end)`: an average is right, but for its first values."""
-    call = module.call_with(interval.elapsed)
-    return call is not None and method_name(call) == "update"
-
-
 # the work ----------------------------------------------------------------------------------
 
 
@@ -249,7 +240,6 @@ def _is_unknown(call: cst.Call, module: Module) -> bool:
         return False
     if any(name.startswith(_KNOWN) for name in module.resolve(call.func)):
         return False
-    func = call.func
-    if isinstance(func, cst.Attribute) and module.value(func.value).has(_ON_DEVICE):
+    if method_name(call) and module.value(receiver(call)).has(_ON_DEVICE):
         return False
     return any(module.value(arg.value).has(_ON_DEVICE | Kind.MODULE) for arg in call.args)

@@ -137,7 +137,7 @@ rule = Rule(
 
 def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
     """The models whose gradients from this backward pass are thrown away."""
-    around = _repeated(backward, module)
+    around = [module.function(backward), *module.loops.loops_around(backward)][-1]
     if around is None:
         return []
     found = {}
@@ -148,11 +148,6 @@ def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
         elif fates == [False, True]:
             found[inner] = _Wasted(inner, outer, is_outer=False)
     return [found[model] for model in sorted(found)]
-
-
-def _repeated(node: cst.CSTNode, module: Module) -> cst.CSTNode | None:
-    """What runs again and again: the outermost loop around a node, or its function."""
-    return next(reversed([*module.loops.loops_around(node)]), None) or module.function(node)
 
 
 @once
@@ -211,7 +206,7 @@ def _routes(module: Module, around: cst.CSTNode) -> dict[cst.CSTNode, _Route]:
     for node in inside:
         if node in backwards:
             found[node] = _route(node, known, module)
-        elif isinstance(node, cst.Assign | cst.AugAssign | cst.AnnAssign):
+        elif isinstance(node, _Assignment):
             route = _NOWHERE
             if node.value is not None and not module.loops.grad_is_off(node):
                 route = _route(node.value, known, module)

@@ -49,6 +49,7 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training import gradients
 from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import Applicability, Change, Module, Reported, Rule, because, edits
 
 from ._zero_grad_owners import is_torchs
@@ -98,10 +99,9 @@ def _owner(loop: cst.For) -> cst.BaseExpression | None:
     source = loop.iter
     if isinstance(source, cst.Attribute) and source.attr.value == "param_groups":
         return source.value
-    if not isinstance(source, cst.Call) or not isinstance(source.func, cst.Attribute):
+    if not isinstance(source, cst.Call) or source.args:
         return None
-    whole = source.func.attr.value in ("parameters", "named_parameters") and not source.args
-    return source.func.value if whole else None
+    return receiver(source) if method_name(source) in ("parameters", "named_parameters") else None
 
 
 def _one_call(loop: cst.For, module: Module) -> Change | str:
@@ -150,8 +150,7 @@ def _effects(body: cst.BaseSuite, name: str, module: Module) -> Iterator[bool | 
     anything else."""
     for statement in body.body:
         if isinstance(statement, cst.SimpleStatementLine):
-            for part in statement.body:
-                yield _effect(part, name, module)
+            yield from (_effect(part, name, module) for part in statement.body)
         elif isinstance(statement, cst.BaseSmallStatement):
             yield _effect(statement, name, module)
         elif isinstance(statement, cst.If) and statement.orelse is None:
@@ -194,15 +193,13 @@ def _effect(part: cst.BaseSmallStatement, name: str, module: Module) -> bool | N
 
 
 def _called(call: cst.Call, name: str, module: Module) -> bool | None:
-    func = call.func
-    if not isinstance(func, cst.Attribute) or not is_grad_of(func.value, name):
+    method = method_name(call)
+    if not method or not is_grad_of(receiver(call), name):
         return None
-    if func.attr.value in _NO_EFFECT:
+    if method in _NO_EFFECT:
         return False
-    if func.attr.value == "zero_":
-        return True
-    fills = func.attr.value == "fill_" and len(call.args) == 1
-    return True if fills and module.literal(call.args[0].value) == 0 else None
+    fills = method == "fill_" and len(call.args) == 1
+    return method == "zero_" or (fills and module.literal(call.args[0].value) == 0) or None
 
 
 def _assigned(assign: cst.Assign, name: str, module: Module) -> bool | None:

@@ -158,9 +158,9 @@ class Changed(NamedTuple):
 @rule.on(cst.Call, cst.Decorator)
 def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable[Reported]:
     named = node.func if isinstance(node, cst.Call) else node.decorator
-    if not _is_old(named, module):
+    if _OLD.keys().isdisjoint(module.resolve(named)):
         return ()
-    use = _uses_by_node(module).get(node)
+    use = _uses_of(module).get(named)
     if use is None:
         return because((), "{:code} may be something else here", named)
     if _chooses(use, module):
@@ -177,12 +177,6 @@ def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable
     fix = Fix(Applicability.SAFE, said, changes)
     needs = Changed(bool(together), use.name == "GradScaler")
     return rule.report(module, use.node, message, fix=fix, needs=needs)
-
-
-@once
-def _uses_by_node(module: Module) -> dict[cst.CSTNode | None, _Use]:
-    """The uses by their calls, or by the decorators that are not called."""
-    return {use.call or module.parent(use.callee): use for use in _uses_of(module)}
 
 
 def _chooses(use: _Use, module: Module) -> bool:
@@ -222,35 +216,29 @@ def settle(finding: Finding, changed: Changed, project: Project) -> Finding:
 # uses of the old names ----------------------------------------------------------------------------
 
 
-def _is_old(callee: cst.BaseExpression, module: Module) -> bool:
-    """Whether an expression may name a part of the old API."""
-    return any(name in _OLD for name in module.resolve(callee))
-
-
 @once
-def _uses_of(module: Module) -> list[_Use]:
-    """The uses in a file; none that may also be something else, such as the new API, or a
-    replacement of the project's own where torch has none."""
-    calls = {id(call): call for name in _OLD for call in module.calls_by_name.get(name, ())}
-    named: list[tuple[cst.BaseExpression, cst.Call | None]] = [
-        *((call.func, call) for call in calls.values()),
-        *((each.decorator, None) for each in module.nodes(cst.Decorator)),
-    ]
-    found = []
-    for callee, call in named:
+def _uses_of(module: Module) -> dict[cst.BaseExpression, _Use]:
+    """The uses in a file, by what names them; none that may also be something else, such as the new
+    API, or a replacement of the project's own where torch has none."""
+    calls = [call for name in _OLD for call in module.calls_by_name.get(name, ())]
+    named: dict[cst.BaseExpression, cst.Call | None] = {call.func: call for call in calls}
+    named |= {each.decorator: None for each in module.nodes(cst.Decorator)}
+    uses = {}
+    for callee, call in named.items():
         names = module.resolve(callee)
         if names and all(name in _OLD for name in names):
-            found.append(_Use(callee, call, *_OLD[names[0]]))
-    return [use for use in found if all(map(_is_known, _bindings(use.start, module)))]
+            use = _Use(callee, call, *_OLD[names[0]])
+            # A name is imported, is another name for something, or None where that fails.
+            if all(
+                each.dotted is not None or isinstance(each.value, cst.Name | cst.Attribute)
+                for each in _bindings(use.start, module)
+            ):
+                uses[callee] = use
+    return uses
 
 
 def _bindings(start: cst.BaseExpression, module: Module) -> list[Binding]:
     return module.names.lookup(start) if isinstance(start, cst.Name) else []
-
-
-def _is_known(binding: Binding) -> bool:
-    """Whether a name is imported, is another name for something, or None where that fails."""
-    return binding.dotted is not None or isinstance(binding.value, cst.Name | cst.Attribute)
 
 
 def _with_its_import(use: _Use, module: Module) -> tuple[Edit, ...] | None:
@@ -269,11 +257,8 @@ def _torch_of(use: _Use, module: Module) -> str:
 
 def _edits_at(use: _Use, callee: str, module: Module) -> tuple[Edit, ...] | str:
     """The edits at the use itself, and an import of torch if they need it."""
-    if use.call is None:
-        here: tuple[Edit, ...] | str = ()
-        callee += f'(device_type="{use.device}")'
-    else:
-        here = _arguments(use, use.call, module)
+    here = () if use.call is None else _arguments(use, use.call, module)
+    callee += f'(device_type="{use.device}")' if use.call is None else ""
     if isinstance(here, str):
         return here
     if callee != module.source(use.callee):
@@ -338,7 +323,7 @@ def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
 
 @once
 def _by_start(module: Module) -> dict[int, _Use]:
-    return {id(use.start): use for use in _uses_of(module)}
+    return {id(use.start): use for use in _uses_of(module).values()}
 
 
 def _new_source(node: cst.CSTNode) -> tuple[cst.BaseExpression, str] | None:

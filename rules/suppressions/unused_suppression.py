@@ -60,17 +60,15 @@ def suppresses_nothing(suppressions: Suppressions) -> Iterable[Finding]:
             because(None, "`{}` is no suppression that has an effect of its own", comment.word)
         elif suppressions.is_unused(comment):
             message = f"`{comment.word}` suppresses nothing {_where(comment)}; remove the comment."
-            yield rule.comment_finding(
-                suppressions, comment, message, fix=_remove(comment, suppressions)
-            )
+            fix = _without(comment, (), suppressions)
+            yield rule.comment_finding(suppressions, comment, message, fix=fix)
         elif unused := suppressions.unused_names(comment):
             message = (
                 f"{_listed(unused)} in this comment suppresses nothing {_where(comment)}; "
                 "remove it from the brackets."
             )
-            yield rule.comment_finding(
-                suppressions, comment, message, fix=_shorten(comment, unused, suppressions)
-            )
+            fix = _without(comment, unused, suppressions)
+            yield rule.comment_finding(suppressions, comment, message, fix=fix)
         else:
             because(None, "a rule that `{}` names reports here, or may still do so", comment.word)
 
@@ -83,17 +81,16 @@ def _listed(names: tuple[Name, ...]) -> str:
     return ", ".join(dict.fromkeys(f"`{name.text}`" for name in names))
 
 
-def _remove(comment: Comment, suppressions: Suppressions) -> Fix:
+def _without(comment: Comment, unused: tuple[Name, ...], suppressions: Suppressions) -> Fix:
+    """Remove these names of a comment and its partner; without any, the comments."""
+    names, module = {name.text for name in unused}, suppressions.module
     both = [each for each in (comment, comment.partner) if each is not None]
-    edits = [_without_comment(each, suppressions.module) for each in both]
-    return Fix(Applicability.SAFE, "Remove the comment", tuple(edits))
-
-
-def _shorten(comment: Comment, unused: tuple[Name, ...], suppressions: Suppressions) -> Fix:
-    names = {name.text for name in unused}
-    both = [each for each in (comment, comment.partner) if each is not None]
-    edits = [_without_names(each, names, suppressions.module) for each in both]
-    return Fix(Applicability.SAFE, f"Remove {_listed(unused)}", tuple(edits))
+    edits = [
+        _without_names(each, names, module) if unused else _without_comment(each, module)
+        for each in both
+    ]
+    said = f"Remove {_listed(unused)}" if unused else "Remove the comment"
+    return Fix(Applicability.SAFE, said, tuple(edits))
 
 
 def _without_comment(comment: Comment, module: Module) -> Edit:

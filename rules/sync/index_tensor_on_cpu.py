@@ -149,14 +149,11 @@ def _may_stay(index: cst.BaseExpression, module: Module) -> bool:
 
 def _is_mask(index: cst.BaseExpression, module: Module) -> bool:
     """Whether it says for each element whether to take it, so that Python waits in any case."""
-    bindings = module.flow.reaching(index)
-    made = [index, *(each.value for each in bindings if each.value is not None)]
-    return any(
-        isinstance(each, cst.Comparison)
-        or (isinstance(each, cst.UnaryOperation) and isinstance(each.operator, cst.BitInvert))
-        or "bool" in module.source(each)
-        for each in made
-    )
+    for each in (index, *(binding.value for binding in module.flow.reaching(index))):
+        inverts = isinstance(each, cst.UnaryOperation) and isinstance(each.operator, cst.BitInvert)
+        if each and (inverts or isinstance(each, cst.Comparison) or "bool" in module.source(each)):
+            return True
+    return False
 
 
 def _create_on_device(index: cst.BaseExpression, item: cst.Subscript, module: Module) -> Fix | str:

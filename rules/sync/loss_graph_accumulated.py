@@ -210,13 +210,9 @@ def _loss_of(backward: cst.Call, module: Module) -> cst.BaseExpression | None:
     """`loss` of `loss.backward()`, `engine.backward(loss)`, `scaler.scale(loss).backward()`."""
     node: cst.BaseExpression | None = backward
     while isinstance(node, cst.Call):
-        owner = node.func.value if isinstance(node.func, cst.Attribute) else None
-        if module.value(owner).has(TENSORS):
-            node = owner
-        elif node.args:
-            node = node.args[0].value
-        else:
-            node = owner
+        owner = receiver(node) if method_name(node) else None
+        given = node.args[0].value if node.args else owner
+        node = owner if module.value(owner).has(TENSORS) else given
     return node
 
 

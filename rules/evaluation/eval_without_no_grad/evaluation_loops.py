@@ -1,7 +1,7 @@
 """Loops that evaluate a model with gradients on, and what they keep of the graphs."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import NamedTuple
 
 import libcst as cst
@@ -30,14 +30,12 @@ class Evaluation(NamedTuple):
     """A loop that evaluates a model.
 
     Args:
-        call: the first call of the model.
         named: the function, or the class around it, is named for an evaluation.
         switched: `.eval()` of the same model comes before.
         over_loader: the loop goes over batches of a loader.
         leaves: a tensor of the loop may be used after it, or by the caller.
     """
 
-    call: cst.Call
     named: bool
     switched: bool
     over_loader: bool
@@ -63,7 +61,9 @@ def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
         return None if refusal is None else because(None, *refusal)
     if _repeats(loop, module):
         return because(None, "the loop runs a fixed number of rounds, as a warm-up does")
-    if _is_test(module):
+    packages = {name.partition(".")[0] for name in module.imported}
+    evaluates = module.is_entry and packages.isdisjoint(_TESTING)  # a `test_net.py`
+    if module.test_like and not evaluates:
         return because(None, "the file looks like a test")
     if may_be_off(call, module) or _needs_gradients(loop, module):
         return None
@@ -77,20 +77,13 @@ def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
     if not switched and _is_run_by_base(call, module):
         said = "a base class of another file may call this with gradients off"
         return because(None, said)
-    over_loader = _is_over_loader(loop, module)
-    return Evaluation(call, named, switched, over_loader, _leaves(loop, module))
+    return Evaluation(named, switched, _is_over_loader(loop, module), _leaves(loop, module))
 
 
 def is_of_evaluator(function: cst.FunctionDef, module: Module) -> bool:
     """Whether a function is a method of a class such as `Evaluator`."""
     class_ = module.class_(function)
     return class_ is not None and _EVALUATOR.search(class_.name.value) is not None
-
-
-def _is_test(module: Module) -> bool:
-    """Whether a file is a test; `test_net.py` with a command line evaluates."""
-    packages = {name.partition(".")[0] for name in module.imported}
-    return module.test_like and not (module.is_entry and packages.isdisjoint(_TESTING))
 
 
 @once
@@ -168,11 +161,9 @@ def _is_part_of_model(call: cst.Call, module: Module) -> bool:
 def _repeats(loop: Loop, module: Module) -> bool:
     """`for _ in range(10)`, a warm-up."""
     source = loop.iter if isinstance(loop, cst.For) else None
-    return (
-        isinstance(source, cst.Call)
-        and module.calls(source, "builtins.range")
-        and isinstance(module.literal(source.args[-1].value), int)
-    )
+    if not isinstance(source, cst.Call) or not module.calls(source, "builtins.range"):
+        return False
+    return isinstance(module.literal(source.args[-1].value), int)
 
 
 def _is_run_by_base(call: cst.Call, module: Module) -> bool:
@@ -198,10 +189,9 @@ def _is_switched(call: cst.Call, loop: Loop, module: Module) -> bool:
         and module.order(each) < module.order(call)
     ]
     last = max(switches, key=module.order, default=None)
-    return last is not None and (
-        method_name(last) == "eval"
-        or (bool(last.args) and module.literal(last.args[0].value) is False)
-    )
+    if last is None or method_name(last) == "eval":
+        return last is not None
+    return bool(last.args) and module.literal(last.args[0].value) is False
 
 
 def _needs_gradients(loop: Loop, module: Module) -> bool:
@@ -227,11 +217,14 @@ def _leaves(loop: Loop, module: Module) -> bool:
     function = module.function(loop)
     if "" in kept or (kept and function in module.loops.training_functions):
         return True
-    return any(
-        _has_graph(part, kept, module)
-        for answer in (module.definitions.returns(function) if function is not None else ())
-        for part in _parts(answer.value)
-    )
+    for answer in module.definitions.returns(function) if function is not None else ():
+        value = answer.value
+        elements = value.elements if isinstance(value, cst.Tuple | cst.List | cst.Dict) else ()
+        for part in [each.value for each in elements] or [value]:
+            named = isinstance(part, cst.Name) and part.value in kept
+            if named or module.value(part).has(_WITH_GRAPH):
+                return True
+    return False
 
 
 def _kept_by(node: cst.CSTNode, module: Module) -> list[str]:
@@ -251,15 +244,3 @@ def _kept_by(node: cst.CSTNode, module: Module) -> list[str]:
         return []
     roots = (each.value if isinstance(each, cst.Subscript) else each for each in targets)
     return [each.value if isinstance(each, cst.Name) else "" for each in roots]
-
-
-def _parts(node: cst.BaseExpression | None) -> Sequence[cst.BaseExpression | None]:
-    if isinstance(node, cst.Tuple | cst.List | cst.Dict):
-        return [each.value for each in node.elements]
-    return [node]
-
-
-def _has_graph(node: cst.BaseExpression | None, kept: set[str], module: Module) -> bool:
-    return module.value(node).has(_WITH_GRAPH) or (
-        isinstance(node, cst.Name) and node.value in kept
-    )

@@ -40,10 +40,9 @@ def may_evaluate(text: bytes) -> bool:
 
 
 def _keeps_gradients(part: bytes, *, named: bool) -> bool:
-    before = (
-        part[max(0, each.start() - 80) : each.start()] for each in _SWITCHED_IN.finditer(part)
-    )
-    switched = [name[0] for each in before if (name := _LAST_WORD.search(each))]
+    starts = [each.start() for each in _SWITCHED_IN.finditer(part)]
+    names = (_LAST_WORD.search(part[max(0, at - 80) : at]) for at in starts)
+    switched = [name[0] for name in names if name]
     if not switched and not named and _NAMED_IN.search(part) is None:
         return False
     if any(each in part for each in _SWITCHES) or _LOOPS.search(part) is None:
