@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import libcst as cst
 
@@ -54,15 +53,11 @@ Change = tuple[str, Edit] | Fix
 """The message of a fix and its edit; or the fix, if it has several or is not as safe as others."""
 
 
-class _Kind(Enum):
-    CALL = "call"
-    METHOD = "method"
-    KEYWORD = "keyword"
-    SETTING = "setting"
-    ATTRIBUTE = "attribute"
-    ENVIRONMENT = "environment"
-    FRAMEWORK = "framework"
-    FIRST_STEP = "first step"
+class _Kind(NamedTuple):
+    """How to find what has a pattern's names, and how to tell whether it is bad."""
+
+    find: Callable[[Pattern, Module], Iterator[cst.CSTNode]]
+    judge: Callable[[Pattern, Any, Module], Match | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +117,21 @@ class Pattern:
     @property
     def words(self) -> tuple[str, ...]:
         """Regular expressions that all match the text of every file with this pattern."""
-        if self.kind is _Kind.FIRST_STEP:
+        if self.kind is _FIRST_STEP:
             return (frameworks.STEP_WORDS,)
-        if self.kind is _Kind.FRAMEWORK:
+        if self.kind is _FRAMEWORK:
             keywords = _any_word(frameworks.keywords(self.names[0])) + _ASSIGNED
             return (keywords, *_any_text(self.bad))
-        if self.kind is _Kind.METHOD:
+        if self.kind is _METHOD:
             found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
-        elif self.kind in (_Kind.SETTING, _Kind.ATTRIBUTE, _Kind.KEYWORD):
+        elif self.kind in (_SETTING, _ATTRIBUTE, _KEYWORD):
             found = [_any_word(name.rpartition(".")[2] for name in self.names) + _ASSIGNED]
         else:
             found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         packages = {_package(name) for name in self.names}
-        if self.kind in (_Kind.CALL, _Kind.SETTING) and "" not in packages:
+        if self.kind in (_CALL, _SETTING) and "" not in packages:
             found.append(rf"{_any_word(packages)}|import \*")
-        if self.kind in (_Kind.KEYWORD, _Kind.ENVIRONMENT):
+        if self.kind in (_KEYWORD, _ENVIRONMENT):
             found += _any_text(self.bad)
         if self.arguments and all(
             each.position is None and not each.missing for each in self.arguments
@@ -148,12 +143,12 @@ class Pattern:
     @property
     def dotted(self) -> tuple[str, ...]:
         """The dotted names of the calls or settings that it finds."""
-        return self.names if self.kind in (_Kind.CALL, _Kind.SETTING) else ()
+        return self.names if self.kind in (_CALL, _SETTING) else ()
 
     @property
     def is_about_program(self) -> bool:
         """Whether it finds the one place where a program is told what it never does."""
-        return self.kind is _Kind.FIRST_STEP
+        return self.kind is _FIRST_STEP
 
     def is_for(self, torch: Version) -> bool:
         """Whether it applies to projects whose oldest torch version is this one."""
@@ -172,13 +167,13 @@ class Pattern:
             if match is not None:
                 yield match
 
-    def candidates(self, module: Module) -> Iterator[cst.CSTNode]:
+    def candidates(self, module: Module) -> Iterable[cst.CSTNode]:
         """The calls, assignments and arguments of a file that have the pattern's names."""
-        return _FIND[self.kind][0](self, module)
+        return dict.fromkeys(self.kind.find(self, module))
 
     def match(self, node: cst.CSTNode, module: Module) -> Match | None:
         """The match that a candidate is, if its values are bad; `where` is not asked."""
-        return _FIND[self.kind][1](self, node, module)
+        return self.kind.judge(self, node, module)
 
     def tier_of(self, match: Match, usual: Tier) -> Tier:
         """The tier of the finding for a match; `usual` is the tier of the rule."""
@@ -187,9 +182,12 @@ class Pattern:
         return self.tier or usual
 
     def _calls(self, module: Module) -> Iterator[cst.Call]:
-        index = module.calls_by_name if self.kind is _Kind.CALL else module.calls_by_method
-        calls = {id(call): call for name in self.names for call in index.get(name, ())}
-        yield from calls.values()
+        by_name = module.calls_by_name
+        yield from (call for name in self.names for call in by_name.get(name, ()))
+
+    def _methods(self, module: Module) -> Iterator[cst.Call]:
+        by_method = module.calls_by_method
+        yield from (call for name in self.names for call in by_method.get(name, ()))
 
     def _bad_call(self, call: cst.Call, module: Module) -> Match | None:
         if not self.arguments:
@@ -216,36 +214,26 @@ class Pattern:
 
     def _settings(self, module: Module) -> Iterator[cst.Assign]:
         last = {name.rpartition(".")[2] for name in self.names}
-        for assign in module.nodes(cst.Assign):
-            if any(
-                dotted_text(each.target).rpartition(".")[2] in last
-                and not set(self.names).isdisjoint(module.resolve(each.target))
-                for each in assign.targets
-            ):
+        for assign, target in _targets(module):
+            named = dotted_text(target).rpartition(".")[2] in last
+            if named and not set(self.names).isdisjoint(module.resolve(target)):
                 yield assign
 
     def _attributes(self, module: Module) -> Iterator[cst.Assign]:
-        for assign in module.nodes(cst.Assign):
-            targets = (each.target for each in assign.targets)
-            if any(
-                isinstance(each, cst.Attribute) and each.attr.value in self.names
-                for each in targets
-            ):
+        for assign, target in _targets(module):
+            if isinstance(target, cst.Attribute) and target.attr.value in self.names:
                 yield assign
 
     def _bad_value(self, assign: cst.Assign, module: Module) -> Match | None:
         return Match(assign, module) if self._is_bad(assign.value) else None
 
     def _environment(self, module: Module) -> Iterator[cst.Assign | cst.Call]:
-        for assign in module.nodes(cst.Assign):
-            targets = (each.target for each in assign.targets)
-            if any(
-                isinstance(each, cst.Subscript)
-                and "os.environ" in module.resolve(each.value)
-                and isinstance(each.slice[0].slice, cst.Index)
-                and literal(each.slice[0].slice.value) in self.names
-                for each in targets
-            ):
+        for assign, target in _targets(module):
+            if not isinstance(target, cst.Subscript):
+                continue
+            key = target.slice[0].slice
+            named = isinstance(key, cst.Index) and literal(key.value) in self.names
+            if named and "os.environ" in module.resolve(target.value):
                 yield assign
         for name in ("os.environ.setdefault", "os.putenv"):
             for call in module.calls_by_name.get(name, ()):
@@ -284,25 +272,14 @@ class Pattern:
         return because(False, "the rule is not about the value {:code}", value)
 
 
-_FIND: Final[
-    dict[
-        _Kind,
-        tuple[
-            Callable[[Pattern, Module], Iterator[cst.CSTNode]],
-            Callable[[Pattern, Any, Module], Match | None],
-        ],
-    ]
-] = {
-    _Kind.CALL: (Pattern._calls, Pattern._bad_call),
-    _Kind.METHOD: (Pattern._calls, Pattern._bad_call),
-    _Kind.KEYWORD: (Pattern._keywords, Pattern._bad_keyword),
-    _Kind.SETTING: (Pattern._settings, Pattern._bad_value),
-    _Kind.ATTRIBUTE: (Pattern._attributes, Pattern._bad_value),
-    _Kind.ENVIRONMENT: (Pattern._environment, Pattern._bad_export),
-    _Kind.FRAMEWORK: (Pattern._framework_settings, Pattern._bad_setting),
-    _Kind.FIRST_STEP: (Pattern._first_step, Pattern._is_found),
-}
-"""How to find what has a pattern's names, and how to tell whether it is bad."""
+_CALL: Final = _Kind(Pattern._calls, Pattern._bad_call)
+_METHOD: Final = _Kind(Pattern._methods, Pattern._bad_call)
+_KEYWORD: Final = _Kind(Pattern._keywords, Pattern._bad_keyword)
+_SETTING: Final = _Kind(Pattern._settings, Pattern._bad_value)
+_ATTRIBUTE: Final = _Kind(Pattern._attributes, Pattern._bad_value)
+_ENVIRONMENT: Final = _Kind(Pattern._environment, Pattern._bad_export)
+_FRAMEWORK: Final = _Kind(Pattern._framework_settings, Pattern._bad_setting)
+_FIRST_STEP: Final = _Kind(Pattern._first_step, Pattern._is_found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +319,11 @@ class Match:
         """`x` of a match `x.method(…)`."""
         assert isinstance(self.call.func, cst.Attribute)
         return self.call.func.value
+
+
+def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
+    for assign in module.nodes(cst.Assign):
+        yield from ((assign, each.target) for each in assign.targets)
 
 
 _ASSIGNED: Final = r"[ \t)]{0,40}="
@@ -396,13 +378,13 @@ def calls(*what: str | Argument, **options: Unpack[Options]) -> Pattern:
             then not reported.
         options: see `Pattern`.
     """
-    return Pattern(_Kind.CALL, *_split(what), **options)
+    return Pattern(_CALL, *_split(what), **options)
 
 
 def method(*what: str | Argument, **options: Unpack[Options]) -> Pattern:
     """Calls of a method by its name, on any object; choose objects with `where`. For the other
     arguments see `calls`."""
-    return Pattern(_Kind.METHOD, *_split(what), **options)
+    return Pattern(_METHOD, *_split(what), **options)
 
 
 def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Argument, ...]]:
@@ -413,38 +395,38 @@ def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Arg
 def passes(keyword: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """A keyword with a bad literal in the call of whatever function, such as
     `padding="max_length"`."""
-    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, **options)
+    return Pattern(_KEYWORD, (keyword,), (), bad, **options)
 
 
 def sets(names: str | tuple[str, ...], *bad: object, **options: Unpack[Options]) -> Pattern:
     """Assignments of a bad literal, or of anything if there is none, to a setting such as
     `torch.backends.cudnn.enabled`, by its dotted names."""
     names = (names,) if isinstance(names, str) else names
-    return Pattern(_Kind.SETTING, names, (), bad, **options)
+    return Pattern(_SETTING, names, (), bad, **options)
 
 
 def assigns(names: str | tuple[str, ...], *bad: object, **options: Unpack[Options]) -> Pattern:
     """The same for attributes of any object, by their plain names: `x.requires_grad = False`."""
     names = (names,) if isinstance(names, str) else names
-    return Pattern(_Kind.ATTRIBUTE, names, (), bad, **options)
+    return Pattern(_ATTRIBUTE, names, (), bad, **options)
 
 
 def exports(variable: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """Code that gives an environment variable a bad value:
     `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
-    return Pattern(_Kind.ENVIRONMENT, (variable,), (), bad, **options)
+    return Pattern(_ENVIRONMENT, (variable,), (), bad, **options)
 
 
 def configures(setting: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """Bad literals for a setting of any training framework, such as `"strategy"`. The adapters in
     `torchlint.analysis.frameworks` have the classes and keywords."""
-    return Pattern(_Kind.FRAMEWORK, (setting,), (), bad, **options)
+    return Pattern(_FRAMEWORK, (setting,), (), bad, **options)
 
 
 def first_step(**options: Unpack[Options]) -> Pattern:
     """The first training step of a file, for rules about what a program never does: the head of
     its first step loop, or the name of a function that takes a step."""
-    return Pattern(_Kind.FIRST_STEP, **options)
+    return Pattern(_FIRST_STEP, **options)
 
 
 # fixes -------------------------------------------------------------------------------------

@@ -220,7 +220,7 @@ def _leaves(loop: Loop, module: Module) -> bool:
     for answer in module.definitions.returns(function) if function is not None else ():
         value = answer.value
         elements = value.elements if isinstance(value, cst.Tuple | cst.List | cst.Dict) else ()
-        for part in [each.value for each in elements] or [value]:
+        for part in (value, *(each.value for each in elements)):
             named = isinstance(part, cst.Name) and part.value in kept
             if named or module.value(part).has(_WITH_GRAPH):
                 return True
