@@ -62,14 +62,14 @@ import libcst as cst
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import Binding, How, dotted_text
-from torchlint.analysis.uses import calls_of, receiver
+from torchlint.analysis.uses import calls_of, method_name, receiver
 from torchlint.rule import Module, Reported, Rule, Tier, because, once
 
-_READERS = (
-    "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "torch.load", "json.load", "pickle.load",
-    "joblib.load", "h5py.File", "zipfile.ZipFile", "tarfile.open", "sqlite3.connect", "lmdb.open",
-    "scipy.io.loadmat", "PIL.Image.open", "cv2.imread", "pandas.read_",
-)  # fmt: skip
+_READERS = tuple(
+    "numpy.load numpy.loadtxt numpy.genfromtxt torch.load json.load pickle.load joblib.load "
+    "h5py.File zipfile.ZipFile tarfile.open sqlite3.connect lmdb.open scipy.io.loadmat "
+    "PIL.Image.open cv2.imread pandas.read_".split()
+)
 _RUNS_ELSEWHERE = "no `__getitem__` of a dataset in the file runs this"
 _KEEPING = ("os.path.", "pathlib.", "builtins.open", "builtins.str", "gzip.open", "os.fspath")
 _KEEPING_METHODS = frozenset({"joinpath", "open", "as_posix", "format"})
@@ -171,22 +171,21 @@ def _is_fixed(node: cst.BaseExpression | None, module: Module, depth: int = 0) -
         return bool(bindings) and all(_is_bound_once(each, module, depth) for each in bindings)
     if isinstance(node, cst.Attribute):
         return _is_same_for_all(node, module, depth)
+    parts: list[cst.BaseExpression] = []
     if isinstance(node, cst.Call):
         parts = [arg.value for arg in node.args]
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _KEEPING_METHODS:
-            parts.append(node.func.value)
+        if method_name(node) in _KEEPING_METHODS:
+            parts.append(receiver(node))
         elif not any(name.startswith(_KEEPING) for name in module.resolve(node.func)):
             return False
-        return all(_is_fixed(each, module, depth + 1) for each in parts)
-    if isinstance(node, cst.BinaryOperation):
-        return all(_is_fixed(each, module, depth + 1) for each in (node.left, node.right))
-    if isinstance(node, cst.FormattedString):
-        return all(
-            _is_fixed(each.expression, module, depth + 1)
-            for each in node.parts
-            if isinstance(each, cst.FormattedStringExpression)
-        )
-    return literal(node) is not UNKNOWN
+    elif isinstance(node, cst.BinaryOperation):
+        parts = [node.left, node.right]
+    elif isinstance(node, cst.FormattedString):
+        whole = (each for each in node.parts if isinstance(each, cst.FormattedStringExpression))
+        parts = [each.expression for each in whole]
+    elif literal(node) is UNKNOWN:
+        return False
+    return all(_is_fixed(each, module, depth + 1) for each in parts)
 
 
 def _is_bound_once(binding: Binding, module: Module, depth: int) -> bool:
@@ -213,14 +212,9 @@ def _searched_table(item: cst.Subscript, module: Module) -> cst.BaseExpression |
     table = item.value
     if isinstance(table, cst.Attribute) and table.attr.value == "loc":
         table = table.value
-    name = dotted_text(table)
-    compared = (
-        part
-        for test in module.within(item.slice[0])
-        if isinstance(test, cst.Comparison)
-        for part in module.within(test.left)
-    )
-    return table if any(dotted_text(part) == name for part in compared) else None
+    tests = (each for each in module.within(item.slice[0]) if isinstance(each, cst.Comparison))
+    parts = (dotted_text(part) for test in tests for part in module.within(test.left))
+    return table if dotted_text(table) in parts else None
 
 
 def _is_table(node: cst.BaseExpression | None, module: Module) -> bool:

@@ -227,9 +227,9 @@ def _is_placed(match: Match) -> bool:
         if given is not None:
             return because(True, said, given)
     for around in match.module.ancestors(match.call):
-        for item in around.items if isinstance(around, cst.With) else ():
-            if names_device(item.item, match.module):
-                return because(True, "{} says where new tensors are created", around)
+        items = around.items if isinstance(around, cst.With) else ()
+        if any(names_device(each.item, match.module) for each in items):
+            return because(True, "{} says where new tensors are created", around)
     return False
 
 
@@ -339,9 +339,8 @@ def _is_filled_from_device(made: cst.Call, module: Module) -> bool:
     if transfer is None:
         return False
     target = "" if transfer.target is None else module.source(transfer.target.value)
-    source = module.source(written)
     on_device = module.value(written).only(Kind.DEVICE | Kind.LIKELY)
-    return on_device or target.removesuffix(".device") == source
+    return on_device or target.removesuffix(".device") == module.source(written)
 
 
 def _reads(made: cst.Call, module: Module) -> list[cst.Name]:
@@ -398,14 +397,10 @@ def _why_not(transfer: Transfer, made: cst.Call, given: list[str], module: Modul
 
 def _is_exact(made: cst.Call, module: Module) -> bool:
     """Whether the same numbers are created on each device."""
-    if module.calls(made, *_INEXACT):
-        return False
-    steps = [arg for arg in made.args if arg.keyword is None]
-    return (
-        not module.calls(made, "torch.arange")
-        or len(steps) == 1
-        or all(isinstance(literal(arg.value), int) for arg in steps)
-    )
+    if not module.calls(made, "torch.arange"):
+        return not module.calls(made, *_INEXACT)
+    steps = [literal(arg.value) for arg in made.args if arg.keyword is None]
+    return len(steps) == 1 or all(isinstance(step, int) for step in steps)
 
 
 # new arrays ---------------------------------------------------------------------------------------
@@ -432,8 +427,10 @@ def _is_new_array(
         return "numpy.mgrid" in module.resolve(made.value)
     if not isinstance(made, cst.Call):
         return False
-    if module.calls(made, *_JOINED):
-        return are_new(_joined_by(made))
+    if module.calls(made, *_JOINED):  # one by one, as a list, or as the result of another call
+        given = [arg.value for arg in made.args if arg.keyword is None]
+        listed = given[0] if given and isinstance(given[0], cst.List | cst.Tuple) else None
+        return are_new([each.value for each in listed.elements] if listed else given)
     if method_name(made) in _RESHAPES:
         return are_new([receiver(made)])
     return module.calls(made, *_MADE) or _holds_numbers(made, module)
@@ -465,14 +462,6 @@ def _names_with_set_items(module: Module) -> set[str]:
 
 def _is_number(node: cst.BaseExpression | None, module: Module) -> bool:
     return module.value(node).only(Kind.HOST | Kind.SCALAR)
-
-
-def _joined_by(call: cst.Call) -> list[cst.BaseExpression]:
-    """The arrays that are given one by one, as a list, or as the result of another call."""
-    given = [arg.value for arg in call.args if arg.keyword is None]
-    if given and isinstance(given[0], cst.List | cst.Tuple):
-        return [each.value for each in given[0].elements]
-    return given
 
 
 def _holds_numbers(call: cst.Call, module: Module) -> bool:
