@@ -82,7 +82,7 @@ from torchlint.rule import (
     without_fix,
 )
 
-from .flags import Choice, choices
+from .flags import FlagChoice, choices
 from .networks import PATCHES, convolutions_in
 from .placement import start_of, switch_on
 from .reach import Reach, leads_to_training, reach_of, training_functions
@@ -199,7 +199,7 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
             None, "{} imports a library that does without cuDNN", Clue("XLA", [finding.path])
         )
     decided = {fact.value: fact for fact in project.facts("cudnn", project.programs(finding.path))}
-    for choice in (Choice.ON.value, Choice.OFF.value):
+    for choice in (FlagChoice.ON.value, FlagChoice.OFF.value):
         if choice in decided:
             said = "{} decides about `cudnn.benchmark` already"
             return because(None, said, decided[choice])
@@ -207,9 +207,9 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
     if not reach.convolves and not _has_convolutions(trained, project):
         reason = "only a network that is not trained has convolutions"
         return because(_hint(finding, reason)._replace(message=_NOT_TRAINED), reason)
-    if Choice.OFF_SOMETIMES.value in decided:
+    if FlagChoice.OFF_SOMETIMES.value in decided:
         found = _hint(finding, "some runs request determinism; set it only for the others")
-        asks = decided[Choice.OFF_SOMETIMES.value]
+        asks = decided[FlagChoice.OFF_SOMETIMES.value]
         return because(
             found, "some runs ask for determinism, or switch the search off, in {}", asks
         )
@@ -219,7 +219,7 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
     if not project.has_clue("one size", files):
         reason = "nothing shows that all inputs have the same size"
         return because(_hint(finding, reason), reason)
-    if Choice.OFF_ON_REQUEST.value in decided:
+    if FlagChoice.OFF_ON_REQUEST.value in decided:
         return without_fix(finding, "some runs request determinism; set it only for the others")
     return finding
 

@@ -23,7 +23,7 @@ _ASKS_FOR_GPU = re.compile(
 )
 
 
-class Choice(str, Enum):
+class FlagChoice(str, Enum):
     """What the code sets for cuDNN's search for the fastest algorithm."""
 
     ON = "on"
@@ -34,7 +34,7 @@ class Choice(str, Enum):
     """Off only in runs with an option that is off by default, such as `--seed`."""
 
 
-def choices(module: Module) -> Iterator[tuple[Choice, cst.CSTNode]]:
+def choices(module: Module) -> Iterator[tuple[FlagChoice, cst.CSTNode]]:
     """Every place in the file that makes a choice, and the choice."""
     for assign in module.nodes(cst.Assign):
         for target in assign.targets:
@@ -57,7 +57,7 @@ def _flag(target: cst.BaseExpression, module: Module) -> str | None:
     return None
 
 
-def _by_call(call: cst.Call, module: Module) -> Iterator[Choice]:
+def _by_call(call: cst.Call, module: Module) -> Iterator[FlagChoice]:
     names = module.resolve(call.func)
     if f"{_CUDNN}.flags" in names or f"{_CUDNN}.set_flags" in names:
         for flag, position in (("benchmark", 1), ("deterministic", 3)):
@@ -80,20 +80,20 @@ def _by_call(call: cst.Call, module: Module) -> Iterator[Choice]:
 
 def _decided(
     flag: str, value: cst.BaseExpression | None, node: cst.CSTNode, module: Module
-) -> Iterator[Choice]:
+) -> Iterator[FlagChoice]:
     known = module.literal(value)
     if flag == "benchmark" and known is not False:
-        yield Choice.ON
+        yield FlagChoice.ON
     elif flag in ("benchmark", "enabled", "deterministic"):
         slows = bool(known) if flag == "deterministic" else known is False
         if slows and only_on_request(node, module):
             return
         if slows and under_option(node, module):
-            yield Choice.OFF_ON_REQUEST
+            yield FlagChoice.OFF_ON_REQUEST
         elif slows and not _sometimes(node, module):
-            yield Choice.OFF
+            yield FlagChoice.OFF
         elif slows or known is UNKNOWN:
-            yield Choice.OFF_SOMETIMES
+            yield FlagChoice.OFF_SOMETIMES
 
 
 def _sometimes(node: cst.CSTNode, module: Module) -> bool:

@@ -26,7 +26,7 @@ _KEEPS = frozenset({"append", "extend", "insert", "add", "put"})
 _WITH_GRAPH = Kind.DEVICE | Kind.TENSOR | Kind.LIKELY
 
 
-class Evaluation(NamedTuple):
+class EvaluationLoop(NamedTuple):
     """A loop that evaluates a model.
 
     Args:
@@ -53,7 +53,7 @@ class Evaluation(NamedTuple):
         return because(Tier.HINT, "only a name says that the loop evaluates")
 
 
-def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
+def evaluation_in(loop: Loop, module: Module) -> EvaluationLoop | None:
     """The evaluation that a loop is, if it is one with gradients on."""
     call = _evaluated(module).get(loop)
     if call is None:
@@ -77,7 +77,7 @@ def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
     if not switched and _is_run_by_base(call, module):
         said = "a base class of another file may call this with gradients off"
         return because(None, said)
-    return Evaluation(named, switched, _is_over_loader(loop, module), _leaves(loop, module))
+    return EvaluationLoop(named, switched, _is_over_loader(loop, module), _leaves(loop, module))
 
 
 def is_of_evaluator(function: cst.FunctionDef, module: Module) -> bool:
