@@ -78,8 +78,6 @@ rule = Rule(
     contexts=(Context.HOT,),
     triggers=(r"\.detach_?\(\)|\.data\b",),
 )
-
-
 _MESSAGE = (
     "This forward pass records a graph that `.detach()` throws away; run it under "
     "`torch.no_grad()`."

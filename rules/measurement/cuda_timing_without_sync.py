@@ -78,8 +78,6 @@ _WHOLE_RUN = re.compile(r"^(?:print|open|info|makedirs|imread|imwrite)$|save|loa
 _KNOWN = ("torch.", "builtins.", "functools.")
 _ON_DEVICE = Kind.DEVICE | Kind.LIKELY
 _CALLED_DEPTH = 2
-
-
 _KEPT = (
     r"=[ \t]{0,9}(?:\(\s{0,40})?[\w.]{0,40}"
     r"(?:time|perf_counter|monotonic|process_time|_timer)(?:_ns)?\(\)"

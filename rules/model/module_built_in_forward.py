@@ -97,17 +97,9 @@ _LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
     "MultiheadAttention RNN RNNCell Transformer TransformerDecoder TransformerDecoderLayer "
     "TransformerEncoder TransformerEncoderLayer"
 )
-
-
 _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
-
-
 _NAMES: Final = "|".join(name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS))
-
-
 _BUILT: Final = re.compile(rf"(?:{_NAMES})\(".encode())
-
-
 _BARE: Final = re.compile(rb"(?:^|[^\w.]|\bnn\w{0,9}\.)$")
 """What stands before `Linear(`; not `self.`, and not `My`."""
 

@@ -125,6 +125,13 @@ _JOINED = tuple(
     f"numpy.{name}" for name in "concatenate dstack hstack meshgrid stack vstack".split()
 )
 _RESHAPES = ("astype", "copy", "flatten", "ravel", "reshape", "transpose")
+_PLACES = {
+    "device": "`device` is {:code} here",
+    "generator": "`generator` is {:code}, perhaps for the same numbers on every device",
+    "out": "`out` is {:code}, so no tensor is created here",
+}
+"""Arguments that say where a tensor goes, and what they mean."""
+_NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
 _DEEPEST = 8
 
 
@@ -257,17 +264,6 @@ def _message(match: Match) -> str:
         f"`{name}` creates a tensor in host memory, and Python waits while it is copied to the "
         "device; pass `device=` to create it there."
     )
-
-
-_PLACES = {
-    "device": "`device` is {:code} here",
-    "generator": "`generator` is {:code}, perhaps for the same numbers on every device",
-    "out": "`out` is {:code}, so no tensor is created here",
-}
-"""Arguments that say where a tensor goes, and what they mean."""
-
-
-_NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
 
 
 rule = Rule(

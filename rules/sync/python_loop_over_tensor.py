@@ -97,6 +97,15 @@ _FINDS = frozenset({"argwhere", "masked_select", "nonzero", "unique", "unique_co
 _READS = frozenset({"item", "tolist"})
 _ADDING = frozenset({"index_add_", "scatter_add_"})
 _BUILTINS = ("sum", "max", "min", "any", "all", "sorted", "set")
+_WAITS = (
+    "Each round of this loop waits for the GPU on every step; compute with the whole tensor, or "
+    "read what the loop needs by one `.tolist()` before it."
+)
+_ADDS = (
+    "Each round of this loop adds one sample by a kernel of its own on every step; join the "
+    "indices and the numbers of all samples, and add once."
+)
+_WITHHELD = "whether one operation can do all rounds at once is not known"
 _TRUTHS = ("any", "all")
 
 
@@ -124,8 +133,8 @@ def _by_torch(match: Match) -> Fix | str:
     text = f"bool({text})" if name in _TRUTHS else text
     counts = name == "sum" and isinstance(value, cst.Comparison) and _becomes_a_number(match)
     applies = Applicability.SAFE if counts or name in _TRUTHS else Applicability.UNSAFE
-    text_of_fix = f"Call `.{name}()` of the tensor"
-    return Fix(applies, text_of_fix, (edits.replace(match.module, match.call, text),))
+    edit = edits.replace(match.module, match.call, text)
+    return Fix(applies, f"Call `.{name}()` of the tensor", (edit,))
 
 
 rule = Rule(
@@ -138,18 +147,6 @@ rule = Rule(
     contexts=(Context.HOT,),
     triggers=Triggers(on_demand=(rf"\b(?:{'|'.join(_BUILTINS)})\(|\bfor\b",)),
     may_change="floats are added in another order, and NaN is found by `max` and `min`",
-)
-
-
-_WAITS = (
-    "Each round of this loop waits for the GPU on every step; compute with the whole tensor, or "
-    "read what the loop needs by one `.tolist()` before it."
-)
-
-
-_ADDS = (
-    "Each round of this loop adds one sample by a kernel of its own on every step; join the "
-    "indices and the numbers of all samples, and add once."
 )
 
 
@@ -173,9 +170,6 @@ def takes_each_sample_alone(
             return because((), "the loop around it goes over samples too: ask about {}", above)
     tier = because(Tier.HINT, "a round may need what the one before has computed")
     return rule.report(module, loop, message, tier=tier, withheld=_WITHHELD, operand=operand)
-
-
-_WITHHELD = "whether one operation can do all rounds at once is not known"
 
 
 # what the loop does -------------------------------------------------------------------------------

@@ -146,8 +146,6 @@ rule = Rule(
     needs_gpu=True,
     may_change="cuDNN may choose other algorithms, which round differently",
 )
-
-
 _NOT_TRAINED = (
     "This program runs convolutions in a network that it does not train, and never turns on "
     "`torch.backends.cudnn.benchmark`; set it to True if they take part of each step."
