@@ -82,16 +82,12 @@ def _accumulates(match: Match) -> bool:
 def _conditions_of_steps(module: Module, loop: Loop) -> set[frozenset[cst.CSTNode]]:
     """For each step of an optimizer in a loop, the conditions that count rounds."""
     steps = [each for each in module.loops.optimizer_steps if loop in module.ancestors(each)]
-    return {
-        frozenset(each for each in module.ancestors(step) if _counts_rounds(each, module))
-        for step in steps
-    }
+    around = [[up for up in module.ancestors(step) if isinstance(up, cst.If)] for step in steps]
+    return {frozenset(each for each in ifs if _counts_rounds(each, module)) for ifs in around}
 
 
-def _counts_rounds(condition: cst.CSTNode, module: Module) -> bool:
-    return isinstance(condition, cst.If) and any(
-        isinstance(node, cst.Modulo) for node in module.within(condition.test)
-    )
+def _counts_rounds(condition: cst.If, module: Module) -> bool:
+    return any(isinstance(node, cst.Modulo) for node in module.within(condition.test))
 
 
 rule = Rule(

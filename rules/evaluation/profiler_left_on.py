@@ -200,7 +200,5 @@ def _is_short(loop: cst.For | cst.While, module: Module) -> bool:
 
 def _loops_between(node: cst.CSTNode, around: cst.With | None, module: Module) -> bool:
     """Whether another loop runs a node more than once, inside of `around`."""
-    return any(
-        around is None or around in module.ancestors(loop)
-        for loop in module.loops.loops_around(node)
-    )
+    loops = module.loops.loops_around(node)
+    return any(around is None or around in module.ancestors(loop) for loop in loops)

@@ -73,13 +73,9 @@ from torchlint.rule import (
 
 from ._softmax import is_method, softmax_of
 
-_FUSED: Final = (
-    "scaled_dot_product_attention",
-    "memory_efficient_attention",
-    "flash_attn_func",
-    "flash_attn",
-    "xformers",
-    "ALL_ATTENTION_FUNCTIONS",
+_FUSED: Final = tuple(
+    "scaled_dot_product_attention memory_efficient_attention flash_attn_func flash_attn xformers "
+    "ALL_ATTENTION_FUNCTIONS".split()
 )
 _OVER_KEYS: Final = (-1, 2, 3)
 _NAMES: Final = ("softmax", "attend")
@@ -123,10 +119,9 @@ def _weighs_values(match: Match) -> bool:
 def _is_other_arm(match: Match) -> bool:
     """Whether another branch of the function takes the same softmax, and was reported."""
     key = (match.module.function(match.node), match.module.source(match.node))
-    first = _firsts(match.module).get(key)
-    if first is None or first is match.node:
-        return False
-    return because(True, "another branch takes the same softmax, and is reported: {}", first)
+    first = _firsts(match.module).get(key, match.node)
+    said = "another branch takes the same softmax, and is reported: {}"
+    return first is not match.node and because(True, said, first)
 
 
 @once

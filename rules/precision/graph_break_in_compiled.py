@@ -54,16 +54,13 @@ import libcst as cst
 
 from torchlint.analysis.compiled import COMPILE_TEXT, compiled_functions
 from torchlint.analysis.training.truths import operand_of_truth, truths
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Module, Reported, Rule, Tier, because
 
-_UNTRACED = (
-    "builtins.breakpoint",
-    "builtins.print",
-    "time.perf_counter",
-    "time.time",
-    "torch.cuda.synchronize",
-    "warnings.warn",
+_UNTRACED = tuple(
+    "builtins.breakpoint builtins.print time.perf_counter time.time torch.cuda.synchronize "
+    "warnings.warn".split()
 )
 _MESSAGE = (
     "`torch.compile` ends its graph here and starts another; print, read and decide outside of the "
@@ -115,7 +112,5 @@ def _breaks(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
 
 def _reads(call: cst.Call, module: Module) -> bool:
     """`.item()` of a tensor, or of what may be one."""
-    func = call.func
-    if not isinstance(func, cst.Attribute) or func.attr.value != "item":
-        return False
-    return module.value(func.value).has(TENSORS | Kind.LIKELY | Kind.PARAMETER)
+    read = method_name(call) == "item"
+    return read and module.value(receiver(call)).has(TENSORS | Kind.LIKELY | Kind.PARAMETER)

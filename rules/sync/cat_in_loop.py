@@ -231,12 +231,10 @@ def _rounds(loop: Loop, module: Module) -> _Rounds:
         return _Rounds.UNKNOWN
     if is_over_loader(loop.iter, module.values):
         return _Rounds.MANY
-    counts = [
-        module.literal(arg.value)
-        for call in module.calls_within(loop.iter)
-        if module.calls(call, "builtins.range")
-        for arg in call.args
-    ]
+    ranges = (
+        each for each in module.calls_within(loop.iter) if module.calls(each, "builtins.range")
+    )
+    counts = [module.literal(arg.value) for call in ranges for arg in call.args]
     known = [count for count in counts if isinstance(count, int)]
     if len(known) < len(counts):
         return _Rounds.UNKNOWN

@@ -165,8 +165,12 @@ def _norms_after(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     """The norms that directly follow a layer; [] if its output is also used elsewhere."""
     steps = order.steps(layer)
     norms = [step for step in steps if step.after and _cancels(layer, step.after, order)]
+    if not steps:
+        return because([], "the file does not show what follows this layer")
     if not norms:
-        return _no_norm(steps, order)
+        unknown = next((_user(step, order) for step in steps if step.after is None), None)
+        said = "no known layer takes its output; it is used by {}"
+        return [] if unknown is None else because([], said, unknown)
     if not order.runs_once(layer) or _overridden(layer, norms, order):
         return []
     if gets_one_place(layer, order):
@@ -174,26 +178,17 @@ def _norms_after(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     if len(norms) == len(steps):
         return norms
     places = {step.place for step in norms}
-    other = next((_user(step, order) for step in steps if step.place not in places), layer)
-    if any(step.called and step.place not in places for step in steps):
+    others = [step for step in steps if step.place not in places]
+    other = _user(others[0], order) if others else layer
+    if any(step.called for step in others):
         return because([], "its output goes into a norm, and somewhere else too: {}", other)
     chosen = [order.conditions(layer, norm) for norm in norms]
     one_of_several = any(
-        isinstance(branch.orelse, Branch) for branches in chosen for branch in branches
+        isinstance(each.orelse, Branch) for branches in chosen for each in branches
     )
     if all(chosen) and not one_of_several:
         return norms
     return because([], "a norm is only one of the layers that may follow; another is {}", other)
-
-
-def _no_norm(steps: list[Step], order: ModuleOrder) -> list[Step]:
-    """Nothing, and why no norm is known to follow."""
-    if not steps:
-        return because([], "the file does not show what follows this layer")
-    unknown = next((_user(step, order) for step in steps if step.after is None), None)
-    if unknown is not None:
-        return because([], "no known layer takes its output; it is used by {}", unknown)
-    return []
 
 
 def _user(step: Step, order: ModuleOrder) -> cst.CSTNode:
@@ -317,8 +312,7 @@ def _unless(branch: Branch, step: Step, layer: cst.Call, order: ModuleOrder) -> 
         negated, test = not negated, test.expression
     if not isinstance(test, cst.Name) or module.function(layer) is not module.function(branch):
         return None
-    bindings = module.names.lookup(test)
-    if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+    if [each.how for each in module.names.lookup(test)] != [How.PARAMETER]:
         return None
     return f"bool({test.value})" if negated else f"not {test.value}"
 

@@ -48,26 +48,19 @@ class ModuleOrder:
 
     def before(self, layer: cst.Call) -> list[cst.Call]:
         """The layers whose output is the input of a layer; [] if that is not all known."""
-        if not self._passed_in.get(layer, set()).issuperset(self.inputs.get(layer, ())):
-            return []
-        return self._before.get(layer, [])
+        before = self._before.get(layer, {})
+        passed_in = set().union(*before.values())
+        return [*before] if passed_in.issuperset(self.inputs.get(layer, ())) else []
 
     @cached_property
-    def _before(self) -> dict[cst.Call, list[cst.Call]]:
-        found: dict[cst.Call, list[cst.Call]] = defaultdict(list)
+    def _before(self) -> dict[cst.Call, dict[cst.Call, set[cst.CSTNode]]]:
+        """For each layer, those whose output it gets, and the calls in `forward` that pass it."""
+        found: dict[cst.Call, dict[cst.Call, set[cst.CSTNode]]] = defaultdict(dict)
         for layer, steps in self.layers.steps.items():
-            for after in {step.after for step in steps if step.after is not None}:
-                found[after].append(layer)
-        return found
-
-    @cached_property
-    def _passed_in(self) -> dict[cst.Call, set[cst.CSTNode]]:
-        """For each layer, the calls in `forward` that pass it the output of a known layer."""
-        found: dict[cst.Call, set[cst.CSTNode]] = defaultdict(set)
-        for steps in self.layers.steps.values():
             for step in steps:
-                if step.after is not None and step.called:
-                    found[step.after].add(step.place)
+                if step.after is not None:
+                    places = found[step.after].setdefault(layer, set())
+                    places.update([step.place] if step.called else [])
         return found
 
     # containers ----------------------------------------------------------------------------

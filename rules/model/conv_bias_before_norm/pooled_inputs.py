@@ -10,17 +10,11 @@ from .module_order import Branch, ModuleOrder
 _POOLS = frozenset(
     f"torch.nn.Adaptive{kind}Pool{rank}d" for kind in ("Avg", "Max") for rank in (1, 2, 3)
 )
-_KEEP_SIZE = (
-    BATCH_NORMS
-    | INSTANCE_NORMS
-    | {
-        f"torch.nn.{name}"
-        for name in (
-            "ReLU ReLU6 LeakyReLU PReLU ELU SELU GELU SiLU Mish Hardswish Hardsigmoid Sigmoid Tanh "
-            "Dropout Dropout1d Dropout2d Dropout3d"
-        ).split()
-    }
+_ACTIVATIONS = (
+    "ReLU ReLU6 LeakyReLU PReLU ELU SELU GELU SiLU Mish Hardswish Hardsigmoid Sigmoid Tanh Dropout "
+    "Dropout1d Dropout2d Dropout3d"
 )
+_KEEP_SIZE = BATCH_NORMS | INSTANCE_NORMS | {f"torch.nn.{each}" for each in _ACTIVATIONS.split()}
 _MOST_BETWEEN = 12
 
 
@@ -35,14 +29,11 @@ def gets_one_place(layer: cst.Call, order: ModuleOrder) -> bool:
             return False
         for each in (each for each in before if each not in seen):
             seen.add(each)
-            if _at_times(each, layer, order):
+            pools = _pools_to_one(each, order)
+            if _at_times(each, layer, order) or not (pools or _keeps_size(each, order)):
                 return False
-            if _pools_to_one(each, order):
-                pooled = each
-            elif _keeps_size(each, order):
-                left.append(each)
-            else:
-                return False
+            pooled = each if pools else pooled
+            left += [] if pools else [each]
     if pooled is None:
         return False
     costs = "{} pools its input to one place per channel, where the addition costs nothing"
