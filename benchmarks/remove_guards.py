@@ -203,7 +203,8 @@ def main() -> int:
     files = files_of(code)
     if not files:
         parser.error(f"no file of rules/ has the code {code}")
-    rule = Path(files[0]).stem
+    home = Path(files[0])
+    rule = home.parent.name if home.name == "__init__.py" else home.stem
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(Path(folder))

@@ -254,12 +254,16 @@ def _four_workers(
 
 @rule.on(cst.ClassDef)
 def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterable[Fact]:
+    return [because(fact, _ASK_THERE, class_) for fact in _facts_of(class_, module)]
+
+
+def _facts_of(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
     name, dataset = module.qualified_name(class_), dataset_class(class_, module)
     if forwarding_loader(class_, module):
-        yield because(Fact("loader", module.path, (name,)), _ASK_THERE, class_)
+        yield Fact("loader", module.path, (name,))
     elif dataset is not None:
         value = (name, dataset.cost.value, dataset.reason, dataset.held)
-        yield because(Fact("dataset", module.path, value), _ASK_THERE, class_)
+        yield Fact("dataset", module.path, value)
 
 
 class _Elsewhere(NamedTuple):

@@ -8,8 +8,8 @@ from torchlint.rule import because
 _LAYER = re.compile(rb"(?:Conv(?:Transpose)?[123]d|Linear)\b")
 _NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b")
 _AFTER = re.compile(rb"[ \t]*(?:(\()|as[ \t]+(\w+))?")
-_DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
-_WORD_BEFORE = re.compile(rb"\w*$")
+_DEFINES = re.compile(rb"\b(?:class|def)[ \t]+\Z")
+_WORD_BEFORE = re.compile(rb"\w*\Z")
 _NAMED = re.compile(
     rb"(?<![\w.])(\w{1,60})[ \t]{0,9}(?::[^=,()\n]{0,60})?=[ \t(\\\r\n]{0,40}[\w.]{0,60}\Z"
 )
