@@ -10,7 +10,7 @@ import click
 from torchlint.config.settings import ConfigError
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.files.reading import most_bytes
-from torchlint.ruleapi.names import rule_names
+from torchlint.ruleapi.rule_names import rule_names
 from torchlint.ruleapi.sources import PLACES, has_built_in_rules
 
 if TYPE_CHECKING:

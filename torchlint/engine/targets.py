@@ -18,7 +18,7 @@ from torchlint.files.discover import Found, discover, parts_of, shown_path
 from torchlint.files.globs import parse
 from torchlint.finding import Diagnostic
 from torchlint.project.target import Target
-from torchlint.ruleapi.names import rule_names
+from torchlint.ruleapi.rule_names import rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -132,8 +132,8 @@ class Asker:
             return Reason(
                 "nothing in the file shows training steps, and none was found that calls it"
             )
-        if rule.candidate is not None:
-            _, seen = watched(partial(rule.candidate, self._module.text.encode("utf-8")))
+        if rule.gate.check is not None:
+            _, seen = watched(partial(rule.gate.check, self._module.text.encode("utf-8")))
             if seen.last is not None:
                 return Reason(self._sentences.of(seen.last))
         if rule.speaks_once and rule.finds and not self._module.loops.training_functions:
@@ -279,6 +279,8 @@ class Asker:
                 if seen.last is not None:
                     yield _Step(number, self._told(rule, seen.last))
                 return
+            match = match if denies else match.if_holds(holds)
+            assert match is not None
         doubted = (watched(partial(doubt, match)) for doubt in pattern.hint_if)
         doubts = [seen.last for doubts, seen in doubted if doubts and seen.last is not None]
         report = partial(rule.report_match, match, pattern)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.files.digests import blake2b
 from torchlint.memory.cache import name_of
 from torchlint.project.target import CHANGED
-from torchlint.ruleapi.names import rule_names
+from torchlint.ruleapi.rule_names import rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -38,7 +38,7 @@ def command(path: str, options: Options, output_format: str) -> None:
     from torchlint.engine.effective_settings import effective_settings
     from torchlint.files.discover import why_unreadable
     from torchlint.report import effective_settings as report
-    from torchlint.ruleapi.names import rule_names
+    from torchlint.ruleapi.rule_names import rule_names
 
     try:
         os.stat(path)

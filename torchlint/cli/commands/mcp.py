@@ -79,7 +79,7 @@ def _without_known(
     if not planned.baselines:
         return shown, []
     from torchlint.cli.baselines import Baselines, Run
-    from torchlint.ruleapi.names import rule_names
+    from torchlint.ruleapi.rule_names import rule_names
 
     try:
         baselines = Baselines(planned, None)
