@@ -54,7 +54,7 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
     "torchlint.rules.model._constructed._ASSIGNS": "at the start of 400 bytes",
     "torchlint.files.words._GUARDED": "at the start of a pattern of a rule",
-    "torchlint.suppressions.comments._UNTIL": "behind the words of a comment",
+    "torchlint.silence.suppression_comments._UNTIL": "behind the words of a comment",
     "torchlint.analysis.edits._CONTINUED": "where a statement ends",
     "torchlint.analysis.places._LINE": "where an edit begins",
     "torchlint.analysis.places._REST": "where an edit ends",

@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeVar
 
 from torchlint.engine.check import check
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.reading import SourceError, with_text
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
+from torchlint.silence.tiers import Wanted, choose
 from torchlint.workers.pool import Pool
 
 _T = TypeVar("_T")

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from torchlint.analysis.places import line_start, next_line
 from torchlint.rule import Edit, Module
-from torchlint.suppressions.comments import Comment
+from torchlint.silence.suppression_comments import Comment
 
 
 def without_comment(comment: Comment, module: Module) -> Edit:

@@ -40,8 +40,8 @@ comment with its reason, also in the matching `enable`. Other text in the commen
 from collections.abc import Iterable
 
 from torchlint.rule import Applicability, Finding, Fix, Rule, because
-from torchlint.suppressions.comments import Comment, Name
-from torchlint.suppressions.suppressions import Suppressions
+from torchlint.silence.suppression_comments import Comment, Name
+from torchlint.silence.suppressions import Suppressions
 
 from ._removal import without_comment, without_names
 

@@ -9,11 +9,11 @@ import pytest
 
 from tests.profile.conftest import survey
 from torchlint.config.settings import Selection
-from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 from torchlint.runtime.program import script
+from torchlint.silence.tiers import Wanted
 from torchlint.verify import session
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes

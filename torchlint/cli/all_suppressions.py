@@ -9,7 +9,6 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torchlint.baselines.file import NAME, rows_of
 from torchlint.changes.line_ages import line_ages
 from torchlint.cli.baselines import Baseline, Run
 from torchlint.config.folders import Configs
@@ -19,8 +18,9 @@ from torchlint.files.discover import shown_path
 from torchlint.files.reading import SourceError, decode
 from torchlint.finding import Position
 from torchlint.report.terminal.progress import Progress
-from torchlint.suppressions.listed import Listed, listed_comments
-from torchlint.suppressions.until import has_ended
+from torchlint.silence.baseline_file import NAME, rows_of
+from torchlint.silence.listed import Listed, listed_comments
+from torchlint.silence.until import has_ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

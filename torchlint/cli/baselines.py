@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from torchlint.baselines import file as baseline_file
-from torchlint.baselines.known_findings import Comparison, Entry, compare, key_of
 from torchlint.cli.dates import today
 from torchlint.config.folders import Configs
 from torchlint.config.keys import leads_out
 from torchlint.config.settings import ConfigError, Selection
-from torchlint.engine.tiers import Shown
 from torchlint.files.discover import shown_path
 from torchlint.finding import Tier
 from torchlint.report import baseline as report
 from torchlint.report.terminal.safe_text import visible_path
+from torchlint.silence import baseline_file
+from torchlint.silence.known_findings import Comparison, Entry, compare, key_of
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from torchlint.cli.options import Options
     from torchlint.engine.targets import Plan
-    from torchlint.engine.tiers import Wanted
     from torchlint.finding import Finding
     from torchlint.project.target import Target
+    from torchlint.silence.tiers import Wanted
 
 
 class Run(NamedTuple):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from torchlint.cli.reports import Checked
 from torchlint.cli.resources import connected_pool
-from torchlint.engine.tiers import Shown
 from torchlint.library import check_plan
 from torchlint.report.terminal.progress import Progress
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Options

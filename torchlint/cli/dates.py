@@ -6,7 +6,7 @@ from datetime import date
 
 import click
 
-from torchlint.suppressions.until import parse_date
+from torchlint.silence.until import parse_date
 
 
 def today() -> date:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.changes.changed_lines import Changes
-    from torchlint.engine.tiers import Shown
     from torchlint.project.target import Target
+    from torchlint.silence.tiers import Shown
 
 
 def changes_since(revision: str) -> Changes:
@@ -39,8 +39,8 @@ def narrow(shown: Shown, targets: Sequence[Target], changes: Changes) -> tuple[S
     """
     from torchlint.changes.git import GitError
     from torchlint.changes.touched_findings import files_of, is_touched
-    from torchlint.engine.tiers import Shown
     from torchlint.report.summary import unchanged
+    from torchlint.silence.tiers import Shown
 
     data = {target.path: target.data for target in targets}
     try:

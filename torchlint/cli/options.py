@@ -9,8 +9,8 @@ import click
 
 from torchlint.cli.command import Choice, Count
 from torchlint.config.settings import normalised, parse_torch
-from torchlint.engine.tiers import Wanted
 from torchlint.memory.cache import VARIABLE
+from torchlint.silence.tiers import Wanted
 from torchlint.workers.pool import BACKENDS
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import click
 
 from torchlint.cli.options import output_format
 from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
-from torchlint.engine.tiers import Shown
 from torchlint.report.terminal.look import Look
 from torchlint.report.terminal.safe_text import Paint, width_of
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.baselines.new_findings import new_findings
 from torchlint.changes.changed_lines import Changes
 from torchlint.changes.files_before import files_before
 from torchlint.changes.git import GitError
 from torchlint.cli.checking import check
 from torchlint.cli.targets import wishes_from
 from torchlint.engine.targets import Plan, plan_gone
-from torchlint.engine.tiers import Shown
 from torchlint.files.discover import shown_path
 from torchlint.report.summary import older, unknown_before
 from torchlint.report.terminal.safe_text import visible
+from torchlint.silence.new_findings import new_findings
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -70,7 +70,7 @@ def check(
         if complete:
             store.keep_report(files, results, joined)
     if any(finding.until for finding in results.findings):
-        from torchlint.suppressions.until import not_silenced
+        from torchlint.silence.until import not_silenced
 
         results = results._replace(findings=not_silenced(results.findings, today))
     concerned = {finding.path for finding in results.findings}

@@ -19,10 +19,10 @@ from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.target import CHANGED, digest_of
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.registry import all_rules
+from torchlint.silence.suppressions import Suppressions
 from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 from torchlint.source.syntax_errors import what_is_wrong
-from torchlint.suppressions.suppressions import Suppressions
 from torchlint.workers import bounded
 from torchlint.workers.endable import LONGEST_S, begin_item, end_items
 

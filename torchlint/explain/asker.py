@@ -24,8 +24,8 @@ from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.contexts import Context, holds_here, holds_in_project, settled
 from torchlint.ruleapi.plugins import contained, one_line
 from torchlint.ruleapi.registry import all_rules
-from torchlint.suppressions.suppressions import Suppressions
-from torchlint.suppressions.until import has_ended, silenced_until
+from torchlint.silence.suppressions import Suppressions
+from torchlint.silence.until import has_ended, silenced_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -14,7 +14,6 @@ from torchlint.engine.map_file import module_of
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.parts import parts
 from torchlint.engine.project_findings import join
-from torchlint.engine.tiers import Wanted
 from torchlint.explain.asker import Asker
 from torchlint.explain.joined import Joined
 from torchlint.explain.recorded import row_of
@@ -22,6 +21,7 @@ from torchlint.explain.sentences import Sentences
 from torchlint.explain.words import Words
 from torchlint.files.reading import SourceError
 from torchlint.memory.store import Store
+from torchlint.silence.tiers import Wanted
 from torchlint.source.deep_stack import with_deep_stack
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
-from torchlint.engine.tiers import choose
 from torchlint.files.reading import SourceError
 from torchlint.finding import Applicability, Diagnostic, Edit, Fix
 from torchlint.fixes.editable import Editable
@@ -16,18 +15,19 @@ from torchlint.fixes.fixer import FixedFile, made
 from torchlint.memory.store import Store
 from torchlint.notebooks.module import diagnosed_in_cells
 from torchlint.ruleapi.registry import all_rules
-from torchlint.suppressions.comments import ALL, Layout
+from torchlint.silence.suppression_comments import ALL, Layout
+from torchlint.silence.tiers import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
     from torchlint.engine.check import Report
-    from torchlint.engine.tiers import Wanted
     from torchlint.files.reading import Source
     from torchlint.finding import Finding
     from torchlint.project.target import Target
-    from torchlint.suppressions.comments import Comment
+    from torchlint.silence.suppression_comments import Comment
+    from torchlint.silence.tiers import Wanted
     from torchlint.workers.pool import Pool
 
 _MOST_ROUNDS: Final = 5

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.diffs import rows_before, unified
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import SourceError, decode, encode, read_bytes
@@ -18,6 +17,7 @@ from torchlint.fixes.editable import Editable
 from torchlint.fixes.splice import spans, that_fit, with_fixes
 from torchlint.memory.store import Store
 from torchlint.ruleapi.rule import without_fix
+from torchlint.silence.tiers import Wanted, choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

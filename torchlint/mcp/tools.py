@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.targets import Wishes, plan
-from torchlint.engine.tiers import Shown, Wanted
 from torchlint.library import check_plan
 from torchlint.mcp.root import RefusedError
 from torchlint.memory.store import Store
@@ -14,6 +13,7 @@ from torchlint.report import summary
 from torchlint.report.formats import agent
 from torchlint.report.terminal.excerpt import Excerpts
 from torchlint.report.terminal.safe_text import Paint, is_exact, plural, visible, visible_path
+from torchlint.silence.tiers import Shown, Wanted
 from torchlint.workers.pool import Pool, processors
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from torchlint.report.terminal.safe_text import plural, visible, visible_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from torchlint.baselines.known_findings import Comparison, Entry, Key
+    from torchlint.silence.known_findings import Comparison, Entry, Key
 
 
 def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from torchlint.report.terminal.safe_text import Paint
-    from torchlint.suppressions.listed import Listed
+    from torchlint.silence.listed import Listed
 
 
 def render(found: Sequence[Listed], paint: Paint) -> Iterator[str]:

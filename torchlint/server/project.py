@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Final
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import findings_of
 from torchlint.engine.reuse_join import reused_findings
-from torchlint.engine.tiers import choose
 from torchlint.finding import Results
 from torchlint.project.map_result import Depth
 from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files
 from torchlint.server.text_positions import moved_along
-from torchlint.suppressions.until import not_silenced
+from torchlint.silence.tiers import choose
+from torchlint.silence.until import not_silenced
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from torchlint.engine.targets import Wishes
-    from torchlint.engine.tiers import Wanted
     from torchlint.finding import Finding
     from torchlint.memory.join_outcome import Joined
     from torchlint.project.map_result import MapResult
     from torchlint.project.target import Known
     from torchlint.server.buffers import Buffer
     from torchlint.server.memory import Memory
+    from torchlint.silence.tiers import Wanted
 
 QUICK_S: Final = 0.05
 """A join that takes less than this is done after every key; others wait for a pause."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from torchlint.config.settings import normalised, parse_torch
 from torchlint.engine.targets import Wishes
-from torchlint.engine.tiers import Wanted
 from torchlint.report.terminal.safe_text import visible
+from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from torchlint.baselines import file as baseline_file
-from torchlint.baselines.known_findings import Comparison, Entry, grown
 from torchlint.cli import reports
 from torchlint.cli.baselines import Baseline, Run, prune_words, the_baseline
 from torchlint.cli.checking import check as run_check
@@ -18,9 +16,11 @@ from torchlint.cli.options import Options, cache_options, rule_options
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
 from torchlint.cli.targets import plan_from
-from torchlint.engine.tiers import Shown
 from torchlint.files.reading import SourceError
 from torchlint.report import baseline as report
+from torchlint.silence import baseline_file
+from torchlint.silence.known_findings import Comparison, Entry, grown
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

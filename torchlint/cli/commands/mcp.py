@@ -15,7 +15,7 @@ from torchlint.config.settings import ConfigError
 
 if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
-    from torchlint.engine.tiers import Shown, Wanted
+    from torchlint.silence.tiers import Shown, Wanted
 
 _EPILOG = """\
 \b

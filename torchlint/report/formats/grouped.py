@@ -12,8 +12,8 @@ from torchlint.report.terminal.safe_text import Paint, visible, visible_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.engine.tiers import Shown
     from torchlint.finding import Finding
+    from torchlint.silence.tiers import Shown
 
 
 def render(found: Shown, paint: Paint) -> Iterator[str]:

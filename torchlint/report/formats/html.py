@@ -22,9 +22,9 @@ from torchlint.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from torchlint.engine.tiers import Shown
     from torchlint.finding import Diagnostic, Finding
     from torchlint.report.terminal.excerpt import Excerpts
+    from torchlint.silence.tiers import Shown
 
 _AROUND: Final = 2
 """Lines of the file before and after that of the finding."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from torchlint.files.lines import LineIndex, split_lines
 from torchlint.finding import Position
-from torchlint.suppressions.until import parse_date
+from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from datetime import date, timedelta
 
-from torchlint.baselines.known_findings import Comparison, Entry, Key, compare, grown, key_of
 from torchlint.finding import Finding, Position, Tier
+from torchlint.silence.known_findings import Comparison, Entry, Key, compare, grown, key_of
 
 MakeFinding = Callable[..., Finding]
 TODAY = date(2026, 5, 1)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from torchlint.config.settings import nearest
-from torchlint.suppressions.comments import ALL, Comment, Layout
+from torchlint.silence.suppression_comments import ALL, Comment, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from torchlint.analysis.module import Module
     from torchlint.finding import Finding
-    from torchlint.suppressions.comments import Name
+    from torchlint.silence.suppression_comments import Name
 
     Rows = tuple[int, int]
     _Scope = cst.FunctionDef | cst.ClassDef

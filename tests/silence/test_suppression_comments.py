@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.suppressions.comments import Comment, Layout
+from torchlint.silence.suppression_comments import Comment, Layout
 
 
 def only(text: str) -> Comment:

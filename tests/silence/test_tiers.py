@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.finding import Finding, Tier
 from torchlint.project.target import Target
+from torchlint.silence.tiers import Wanted, choose
 
 MakeFinding = Callable[..., Finding]
 NAME = "item-in-step-loop"

@@ -9,7 +9,7 @@ import libcst as cst
 import pytest
 
 from torchlint.finding import Finding, Tier
-from torchlint.suppressions.suppressions import Suppressions
+from torchlint.silence.suppressions import Suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Position
-from torchlint.suppressions.comments import Layout
+from torchlint.silence.suppression_comments import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

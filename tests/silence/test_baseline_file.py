@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.baselines.file import decode, encode, parse_date, read, write
-from torchlint.baselines.known_findings import Entry, Key
 from torchlint.config.settings import ConfigError
+from torchlint.silence.baseline_file import decode, encode, parse_date, read, write
+from torchlint.silence.known_findings import Entry, Key
 
 if TYPE_CHECKING:
     from pathlib import Path

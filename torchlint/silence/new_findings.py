@@ -11,8 +11,8 @@ from collections import Counter
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from torchlint.baselines.known_findings import Entry, Key, compare, key_of
 from torchlint.finding import Tier
+from torchlint.silence.known_findings import Entry, Key, compare, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

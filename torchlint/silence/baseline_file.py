@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from torchlint.baselines.known_findings import Entry, Key
 from torchlint.config.settings import ConfigError, nearest, read_capped, shortened
 from torchlint.files.writing import write_whole
 from torchlint.finding import Tier
-from torchlint.suppressions.until import parse_date
+from torchlint.silence.known_findings import Entry, Key
+from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torchlint.baselines.new_findings import new_findings
 from torchlint.finding import Finding, Tier
+from torchlint.silence.new_findings import new_findings
 
 MakeFinding = Callable[..., Finding]
 
