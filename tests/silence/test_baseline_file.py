@@ -11,14 +11,16 @@ import pytest
 
 from torchlint.config.settings import ConfigError
 from torchlint.silence.baseline_file import decode, encode, parse_date, read, write
-from torchlint.silence.known_findings import Entry, Key
+from torchlint.silence.known_findings import BaselineEntry, EntryKey
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEY = Key("src/train.py", "TL201", "Trainer.step", "9b1cf20c3c0b7a55")
-PLAIN = Entry(KEY, 2)
-NOTED = Entry(KEY._replace(path="z.py", tier="hint"), 1, "vision", "später", date(2027, 1, 31))
+KEY = EntryKey("src/train.py", "TL201", "Trainer.step", "9b1cf20c3c0b7a55")
+PLAIN = BaselineEntry(KEY, 2)
+NOTED = BaselineEntry(
+    KEY._replace(path="z.py", tier="hint"), 1, "vision", "später", date(2027, 1, 31)
+)
 
 
 def changed(**values: object) -> bytes:
@@ -51,7 +53,8 @@ def test_one_entry_is_one_line_in_the_order_of_files() -> None:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
-    for entries in ((), (PLAIN, NOTED)):
+    of_a_run = BaselineEntry(EntryKey("z.py", "TR201", "", "item"), 0, reason="log", most=0.5)
+    for entries in ((), (PLAIN, NOTED), (PLAIN, of_a_run)):
         write(str(path), entries)
         assert read(str(path)) == entries
 
@@ -72,7 +75,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     ids=ascii,
 )
 def test_any_name_survives_and_hides_nothing_in_a_diff(name: str) -> None:
-    entry = Entry(Key(name, "TL201", name, "f"), 1, name)
+    entry = BaselineEntry(EntryKey(name, "TL201", name, "f"), 1, name)
     data = encode([entry])
     assert decode(data) == (entry,)
     assert all(line.isprintable() for line in data.decode().split("\n"))
@@ -96,6 +99,8 @@ def test_any_name_survives_and_hides_nothing_in_a_diff(name: str) -> None:
         ({"expires": "soon"}, "`expires` must be a date such as 2027-01-31."),
         ({"expires": "20270131"}, "`expires` must be a date"),
         ({"expires": 20270131}, "`expires` must be a text"),
+        ({"rule": "TR201"}, "has an unknown key `fingerprint`"),
+        ({"rule": "TR201", "fingerprint": None, "count": None, "most": 0}, "`most` must be a num"),
     ],
 )  # fmt: skip
 def test_a_wrong_entry_is_named(values: dict[str, object], expected: str) -> None:

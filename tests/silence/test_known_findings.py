@@ -6,24 +6,33 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import date, timedelta
 
 from torchlint.finding import Finding, Position, Tier
-from torchlint.silence.known_findings import Comparison, Entry, Key, compare, grown, key_of
+from torchlint.silence.known_findings import (
+    BaselineEntry,
+    Coverage,
+    EntryKey,
+    compare,
+    grown,
+    key_of,
+)
 
 MakeFinding = Callable[..., Finding]
 TODAY = date(2026, 5, 1)
 YESTERDAY = TODAY - timedelta(days=1)
 
 
-def entry(path: str = "train.py", size: int = 1, *, code: str = "TL201", **notes: object) -> Entry:
-    return Entry(Key(path, code, "train", "f" * 16), size, **notes)  # type: ignore[arg-type]
+def entry(
+    path: str = "train.py", size: int = 1, *, code: str = "TL201", **notes: object
+) -> BaselineEntry:
+    return BaselineEntry(EntryKey(path, code, "train", "f" * 16), size, **notes)  # type: ignore[arg-type]
 
 
 def compared(
-    entries: Sequence[Entry],
+    entries: Sequence[BaselineEntry],
     findings: Sequence[Finding],
     *,
     gone: Collection[str] = (),
-    judged: Callable[[Entry], bool] = lambda _: True,
-) -> Comparison:
+    judged: Callable[[BaselineEntry], bool] = lambda _: True,
+) -> Coverage:
     return compare(
         entries,
         [(key_of(each.path, each), each) for each in findings],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.silence.suppression_comments import Comment, Layout
+from torchlint.silence.suppression_comments import Comment, CommentLayout
 
 
 def only(text: str) -> Comment:
-    (comment,) = Layout(text).comments
+    (comment,) = CommentLayout(text).comments
     return comment
 
 
@@ -83,12 +83,12 @@ def test_names_are_read_with_their_places() -> None:
     ],
 )
 def test_what_is_wrong_with_a_comment_is_known(text: str, faults: list[str | None]) -> None:
-    assert [comment.fault for comment in Layout(text).comments] == faults
+    assert [comment.fault for comment in CommentLayout(text).comments] == faults
 
 
 def test_blocks_may_lie_in_one_another_or_overlap() -> None:
     rows = ["disable[A1]", "disable[B1]", "disable[A1]", "enable[B1]", "enable[A1]", "enable[A1]"]
-    layout = Layout("".join(f"# torchlint: {row}\nx\n" for row in rows))
+    layout = CommentLayout("".join(f"# torchlint: {row}\nx\n" for row in rows))
     assert [comment.fault for comment in layout.comments] == [None] * 6
     assert [comment.last for comment in layout.comments[:3]] == [11, 7, 9]
 
@@ -109,7 +109,7 @@ def test_blocks_may_lie_in_one_another_or_overlap() -> None:
 def test_a_comment_fits_where_neither_a_string_nor_a_line_goes_on(
     text: str, row: int, expected: int
 ) -> None:
-    assert Layout(text).open_row(row, 9) == expected
+    assert CommentLayout(text).open_row(row, 9) == expected
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_an_end_that_cannot_be_read_is_a_fault(rest: str) -> None:
 
 def test_a_block_whose_end_cannot_be_read_is_still_a_block() -> None:
     text = "# torchlint: disable[TL201] until=x\ny\n# torchlint: enable[TL201]\nz\n"
-    assert [comment.fault for comment in Layout(text).comments] == ["until", None]
+    assert [comment.fault for comment in CommentLayout(text).comments] == ["until", None]
     text = "# torchlint: disable[TL201]\ny\n# torchlint: enable[TL201] until=2027-01-31\nz\n"
-    assert [comment.fault for comment in Layout(text).comments] == [None, "until"]
-    assert Layout(text).comments[0].last == 3
+    assert [comment.fault for comment in CommentLayout(text).comments] == [None, "until"]
+    assert CommentLayout(text).comments[0].last == 3
 
 
 def test_a_file_has_a_bounded_number_of_ends() -> None:
     text = "".join(f"# torchlint: ignore until={year}-01-31\n" for year in range(2000, 2102))
-    faults = [comment.fault for comment in Layout(2 * text).comments]
+    faults = [comment.fault for comment in CommentLayout(2 * text).comments]
     assert faults == [*[None] * 100, "days", "days"] * 2

@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from torchlint.config.settings import ConfigError
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Function = Callable[..., Any]
     _Choice = click.Choice[str]
 else:
     _Choice = click.Choice
 
 
 class Command(click.Command):
-    """A command with its own `--help` and `--color`."""
+    """A command with its own `--help` and `--color`, which ends with what it cannot use."""
 
     _help: click.Option | None = None
     _color: click.Option | None = None
@@ -34,6 +39,12 @@ class Command(click.Command):
             )
         *params, last = super().get_params(ctx)
         return [*params, self._color, last]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ConfigError as error:
+            raise click.ClickException(str(error)) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.epilog:
@@ -81,6 +92,16 @@ class Count(click.IntRange):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             self.fail(f'"{value}" is not a whole number from {self.min} up; give one.', param, ctx)
+
+
+def refused(option: str, why: str, *, is_flag: bool = False) -> Callable[[Function], Function]:
+    """Adds a hidden option that is no option of the command; it says what to use instead."""
+
+    def refuse(ctx: click.Context, _param: click.Parameter, value: object) -> None:
+        if value:
+            ctx.fail(why)
+
+    return click.option(option, is_flag=is_flag, hidden=True, expose_value=False, callback=refuse)
 
 
 def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:

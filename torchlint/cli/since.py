@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import click
-
-from torchlint.changes.changed_lines import Changes
-from torchlint.changes.files_before import files_before
-from torchlint.changes.git import GitError
+from torchlint.changes.changed_lines import ChangedLines
+from torchlint.changes.files_before import MergeBase
 from torchlint.cli.checking import check
 from torchlint.cli.targets import wishes_from
 from torchlint.engine.targets import Plan, plan_gone
@@ -35,10 +32,10 @@ class Since:
     """The project as it was where this branch left a revision.
 
     Args:
-        revision: as for `Changes`.
+        revision: as for `MergeBase`.
 
     Raises:
-        click.ClickException: git cannot answer.
+        GitError: git cannot answer.
     """
 
     def __init__(self, revision: str, plan: Plan, options: Options, store: Store) -> None:
@@ -49,32 +46,27 @@ class Since:
         self._unknown: set[str] = set()
         self._moved: dict[str, str] = {}
         self._new: frozenset[Place] = frozenset()
-        try:
-            self._changes = Changes(revision)
-        except GitError as error:
-            raise self._refusal(error) from None
+        self._base = MergeBase(revision)
 
     def compare(self, checked: Checked) -> None:
         """Decides which of these findings are new.
 
         Raises:
-            click.ClickException: git cannot answer.
+            GitError: git cannot answer.
         """
         if not checked.findings:
             return
-        try:
-            before = files_before(self._changes, [each.path for each in self._plan.targets])
-            old = self._check(before, checked)
-            paths = {each.path for each in self._plan.targets}
-            new = new_findings(
-                old,
-                checked.findings,
-                moved=self._moved,
-                gone=lambda path: path not in paths,
-                touched=self._touched(old, checked.findings),
-            )
-        except GitError as error:
-            raise self._refusal(error) from None
+        paths = [each.path for each in self._plan.targets]
+        before = self._base.files(paths)
+        old = self._check(before, checked)
+        known = set(paths)
+        new = new_findings(
+            old,
+            checked.findings,
+            moved=self._moved,
+            gone=lambda path: path not in known,
+            touched=self._touched(before, old, checked.findings),
+        )
         self._new = frozenset(map(_place, new))
 
     def is_new(self, finding: Finding) -> bool:
@@ -120,24 +112,28 @@ class Since:
         self._unknown = {each.path for each in old.diagnostics} - known
         return old.findings
 
-    def _touched(self, old: Iterable[Finding], new: Iterable[Finding]) -> Callable[[Finding], bool]:
-        """Whether lines of a finding changed, asked where equal ones have become more.
-
-        Raises:
-            GitError: git cannot answer.
-        """
+    def _touched(
+        self, before: FilesBefore, old: Iterable[Finding], new: Iterable[Finding]
+    ) -> Callable[[Finding], bool]:
+        """Whether lines of a finding changed, asked where equal ones have become more."""
         was, now = Counter(map(_essence, old)), Counter(map(_essence, new))
-        more = [each for each in new if 0 < was[_essence(each)] < now[_essence(each)]]
-        lines = self._changes.lines(dict.fromkeys(each.path for each in more))
+        more = {each.path for each in new if 0 < was[_essence(each)] < now[_essence(each)]}
+        texts = {new: before.gone.get(old, b"") for old, new in before.renamed.items()}
+        lines = {
+            target.path: ChangedLines(
+                target.path,
+                before.changed.get(target.path, texts.get(target.path, b"")),
+                target.content(),
+            )
+            for target in self._plan.targets
+            if target.path in more and target.path not in before.same
+        }
 
         def touched(finding: Finding) -> bool:
             changed = lines.get(finding.path)
             return changed is not None and changed.touch(finding.start, finding.end)
 
         return touched
-
-    def _refusal(self, error: GitError) -> click.ClickException:
-        return click.ClickException(visible(f"--since: {error}"))
 
 
 def _essence(finding: Finding) -> tuple[str, str]:

@@ -27,7 +27,7 @@ def check_on_changes(paths: tuple[str, ...], options: Options) -> NoReturn:
         click.ClickException: the options cannot be used, or nothing can be watched.
     """
     context = click.get_current_context()
-    given = {**context.params, "watch": False}
+    context.params = {**context.params, "watch": False}
     if "-" in paths:
         raise click.UsageError("--watch needs files or folders; standard input comes once.")
     if options.backend is not None:
@@ -35,19 +35,17 @@ def check_on_changes(paths: tuple[str, ...], options: Options) -> NoReturn:
     # One for all checks: only what has changed is parsed.
     context.obj = store_from(options)
     try:
-        _watch(context, given, paths or (".",), options)
+        _watch(context, paths or (".",), options)
     except KeyboardInterrupt:
         print_lines(["Stopped watching."], err=True)
     raise click.exceptions.Exit(_INTERRUPTED)
 
 
-def _watch(
-    context: click.Context, given: dict[str, object], paths: Sequence[str], options: Options
-) -> None:
+def _watch(context: click.Context, paths: Sequence[str], options: Options) -> None:
     from torchlint.files.watching import Watched, WatchError, changes
 
     def look() -> Watched:
-        baseline = [str(given["baseline"])] if given.get("baseline") else []
+        baseline = [str(context.params["baseline"])] if context.params.get("baseline") else []
         watched = Watched(paths, file=options.config, isolated=options.isolated, others=baseline)
         count[0] = len(watched.folders)
         return watched
@@ -58,16 +56,15 @@ def _watch(
             if changed:
                 click.clear()
                 print_lines([_what(changed)], err=True)
-            _check(context, given, first=not changed)
+            _check(context, first=not changed)
             print_lines([f"Watching {plural(count[0], 'folder')}; Ctrl-C ends."], err=True)
     except WatchError as error:
         raise click.ClickException(visible(str(error))) from None
 
 
-def _check(context: click.Context, given: dict[str, object], *, first: bool) -> None:
-    assert context.command.callback is not None
+def _check(context: click.Context, *, first: bool) -> None:
     try:
-        context.command.callback(**given)
+        context.command.invoke(context)
     except click.exceptions.Exit:
         pass
     except click.ClickException as error:

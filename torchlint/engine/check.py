@@ -12,14 +12,13 @@ from torchlint.project.target import Known, Target, known_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from torchlint.memory.join_outcome import Joined
     from torchlint.notebooks.cells import Borders
 
 
 class Report(NamedTuple):
-    """What a check found: findings of every tier and diagnostics, sorted by place.
+    """What a check found: findings of every tier, with those that a comment silences up to a day,
+    and diagnostics, sorted by place.
 
     `digests` has the digests of the files with findings, by path. Positions in a notebook are
     positions in the module made of its cells; `borders` has the borders of the cells, by path.
@@ -40,7 +39,6 @@ def check(
     pool: Pool | None = None,
     progress: Callable[[int, int], None] | None = None,
     store: Store | None = None,
-    today: "date | None" = None,
 ) -> Report:
     """Check files as one project: a helper is hot if any of these files calls it on each step.
 
@@ -52,7 +50,6 @@ def check(
         pool: the processes that parse files; by default only this one.
         progress: called with the number of files done and the total.
         store: cached results, so that only changed files are parsed; by default empty.
-        today: the day for which suppressions with an end are judged; by default that of the user.
     """
     store = Store() if store is None else store
     files, diagnostics = read(targets)
@@ -69,10 +66,6 @@ def check(
         )
         if complete:
             store.keep_report(files, results, joined)
-    if any(finding.until for finding in results.findings):
-        from torchlint.silence.until import not_silenced
-
-        results = results._replace(findings=not_silenced(results.findings, today))
     concerned = {finding.path for finding in results.findings}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}

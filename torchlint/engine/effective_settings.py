@@ -19,9 +19,10 @@ from torchlint.config.settings import (
     unknown_selector,
 )
 from torchlint.config.torch_bounds import TorchBounds, row_stating
-from torchlint.engine.targets import Wishes, off_for, planned_selection
+from torchlint.engine.targets import Wishes, planned_selection
 from torchlint.files.discover import shown_path
 from torchlint.files.excluded import why_left_out
+from torchlint.silence.per_file_ignores import off_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from datetime import date
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,7 +13,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.because import Unlike
 from torchlint.debug import debugging
-from torchlint.engine.map_file import suppressions_in
+from torchlint.engine.map_file import comments_of, suppressions_in
 from torchlint.explain.answers import Answer, Reason, silent
 from torchlint.explain.names import why_another
 from torchlint.explain.silences import NEEDS, why_context_denies, why_not_each_step
@@ -23,9 +22,7 @@ from torchlint.finding import Applicability, Finding, Tier
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.contexts import Context, holds_here, holds_in_project, settled
 from torchlint.ruleapi.plugins import contained, one_line
-from torchlint.ruleapi.registry import all_rules
-from torchlint.silence.suppressions import Suppressions
-from torchlint.silence.until import has_ended, silenced_until
+from torchlint.silence.until import has_ended, silenced_until, today
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,6 +36,7 @@ if TYPE_CHECKING:
     from torchlint.reported import Reported
     from torchlint.ruleapi.declared import Pattern
     from torchlint.ruleapi.rule import NodeCheck, Rule, Version
+    from torchlint.silence.suppressions import Suppressions
 
 _IF_NOT: Final = "without that it would be reported, if the rest holds"
 _MOST_REASONS: Final = 4
@@ -333,7 +331,7 @@ class Asker:
         self, rule: Rule, finding: Finding, waiting: Waiting, hints: list[Reason]
     ) -> Answer:
         day = self._suppressions.until(finding)
-        if day is not None and not has_ended(day, date.today()):
+        if day is not None and not has_ended(day, today()):
             when = f" until {day}" if day else ""
             reason = Reason(f"a comment suppresses it{when}", "remove the comment")
             return silent(rule, reason, near=True)
@@ -351,10 +349,7 @@ class Asker:
 
     @cached_property
     def _suppressions(self) -> Suppressions:
-        rules = all_rules()
-        about = {code for code, each in rules.items() if each.about_comments}
-        names = {code: each.name for code, each in rules.items()}
-        return Suppressions(self._module, about, names)
+        return comments_of(self._module)
 
     def _why_hint(self, rule: Rule, waiting: Waiting, hints: list[Reason]) -> Iterator[Reason]:
         for each in hints:

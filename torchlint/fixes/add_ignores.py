@@ -15,7 +15,7 @@ from torchlint.fixes.fixer import FixedFile, made
 from torchlint.memory.store import Store
 from torchlint.notebooks.module import diagnosed_in_cells
 from torchlint.ruleapi.registry import all_rules
-from torchlint.silence.suppression_comments import ALL, Layout
+from torchlint.silence.suppression_comments import ALL, CommentLayout
 from torchlint.silence.tiers import choose
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def wrong_reason(reason: str) -> str | None:
     """Why a text cannot be the reason in a comment, or None."""
     if not reason.isprintable():
         return "The reason has characters that a comment cannot show; write it in one plain line."
-    comments = Layout(_comment(["TL201"], Note(reason))).comments
+    comments = CommentLayout(_comment(["TL201"], Note(reason))).comments
     if [each.reason for each in comments] != [reason] or comments[0].fault:
         return "Not all of the reason would be read as one; put no word behind a `#`."
     return None
@@ -176,7 +176,7 @@ class _Writer:
         self._note = note
         self._reason = note.reason
         self._about = about
-        self._layout = Layout(source.text)
+        self._layout = CommentLayout(source.text)
         self._at = {comment.start: comment for comment in self._layout.comments}
         self._ignores: dict[int, list[Comment]] = defaultdict(list)
         for comment in self._layout.comments:

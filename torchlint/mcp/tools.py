@@ -19,14 +19,11 @@ from torchlint.workers.pool import Pool, processors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torchlint.engine.targets import Plan
     from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixedFile
     from torchlint.mcp.root import Root
     from torchlint.memory.cache import Cache
     from torchlint.project.target import Target
-
-    Hide = Callable[[Plan, Wanted, Shown, bool], tuple[Shown, list[str]]]
 
 MOST_BYTES: Final = 100_000
 """Of an answer, without its last lines."""
@@ -39,21 +36,14 @@ class Tools:
     Args:
         given: what the command line of the server says about settings.
         open_cache: as for `Store`.
-        hide: takes known findings out of a check, given its plan, the wanted tiers, what it shows
-            and whether every file could be checked; returns sentences about them, too.
     """
 
     def __init__(
-        self,
-        root: Root,
-        given: Wishes,
-        open_cache: Callable[[], Cache | None] | None,
-        hide: Hide,
+        self, root: Root, given: Wishes, open_cache: Callable[[], Cache | None] | None
     ) -> None:
         self._root = root
         self._given = given
         self._open_cache = open_cache
-        self._hide = hide
 
     def check(self, paths: Sequence[str], *, hints: bool) -> str:
         """The findings of `torchlint check`, in its format `agent`.
@@ -66,8 +56,16 @@ class Tools:
         wanted = Wanted(hints=hints)
         store = Store(self._open_cache)
         result = check_plan(planned, wanted, pool=Pool(processors()), store=store)
-        found = Shown(result.findings, result.hidden_hints)
-        shown, notes = self._hide(planned, wanted, found, not result.diagnostics)
+        shown = Shown(result.findings, result.hidden_hints)
+        notes: list[str] = []
+        if planned.baselines:
+            from torchlint.report import baseline as known
+            from torchlint.silence.baselines import Baselines, CheckScope
+
+            scope = CheckScope(planned.targets, wanted, store.rule_names(), not result.diagnostics)
+            baselines = Baselines(planned.targets, planned.baselines)
+            shown, compared = baselines.hide(shown, scope)
+            notes += known.notes(compared)
         errors = self._errors(result.diagnostics)
         broken = len({each.path for each in result.diagnostics})
         if broken >= max(1, result.files) and not shown.findings:
@@ -78,7 +76,7 @@ class Tools:
             lines.append(f"{plural(left, 'finding')} more did not fit; check fewer paths.")
         sentence = summary.sentence(shown.findings, result.files, len(result.diagnostics))
         if result.stepless:
-            notes = [*notes, summary.STEPLESS]
+            notes.append(summary.STEPLESS)
         return "\n".join([*lines, *errors, *notes, agent.closing(shown, sentence)])
 
     def why(self, place: str, rule: str | None) -> str:

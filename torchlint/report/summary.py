@@ -52,12 +52,6 @@ def not_checked(files: Sequence[str], importer: str, folder: str) -> str:
     )
 
 
-def unchanged(findings: int) -> str:
-    """A sentence about the findings that `--diff-base` hides."""
-    are = "is" if findings == 1 else "are"
-    return f"{plural(findings, 'finding')} on lines that did not change {are} not shown."
-
-
 def older(findings: int) -> str:
     """A sentence about the findings that `--since` hides."""
     are = "is" if findings == 1 else "are"

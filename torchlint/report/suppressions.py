@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def render(found: Sequence[Listed], paint: Paint) -> Iterator[str]:
-    """`train.py:12: ignore[TL201] until 2027-01-31, 41 days old: the scheduler needs it`."""
+    """`train.py:12: ignore[TL201], until 2027-01-31: the scheduler needs it`."""
     for each in found:
         place = "" if each.start is None else f":{each.start.line}"
         what = f"{each.kind}{_rules(each)}{_covers(each)}"
@@ -49,7 +49,6 @@ def _notes(each: Listed, paint: Paint) -> Iterator[str]:
         yield paint.red("unused")
     elif each.unused:
         yield paint.red(f"unused: {', '.join(map(visible, each.unused))}")
-    yield "age unknown" if each.age_days is None else f"{plural(each.age_days, 'day')} old"
 
 
 def _sentence(found: Sequence[Listed]) -> str:
@@ -95,7 +94,6 @@ def as_json(found: Sequence[Listed]) -> str:
             "invalid": each.invalid,
             "used": each.used,
             "unused_rules": list(each.unused),
-            "age_days": each.age_days,
         }
         for each in found
     ]

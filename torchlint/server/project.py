@@ -14,7 +14,6 @@ from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files
 from torchlint.server.text_positions import moved_along
 from torchlint.silence.tiers import choose
-from torchlint.silence.until import not_silenced
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ class Project:
 
     def _outcome(self, path: str) -> Outcome:
         buffer, known = self._open[path]
-        shown = choose(not_silenced(self._of(path)), [known.target], self._wanted).findings
+        shown = choose(self._of(path), [known.target], self._wanted).findings
         return Outcome(buffer, tuple(sorted(shown, key=lambda each: each.sort_key)))
 
     def _of(self, path: str) -> tuple[Finding, ...]:

@@ -1,7 +1,17 @@
 """The file of a baseline: JSON with one entry on each line, sorted, so that a diff reads well.
 
-It comes with the code that is checked and people edit it, so it is read as hostile input: capped
-in size, and whatever is wrong with it becomes a `ConfigError` that names the entry.
+    {"version": 1, "entries": [
+      {"path": "train.py", "rule": "TL201", "scope": "fit", "fingerprint": "9b1cf20c3c0b7a55",
+       "tier": "hint", "count": 2, "owner": "vision", "reason": "slow", "expires": "2027-01-31"},
+      {"path": "train.py", "rule": "TR201", "scope": "fit", "kind": "item", "most": 2}]}
+
+`tier` (by default `default`), `owner`, `reason` and `expires` may be missing. Entries with a rule
+of a run, such as TR201, have a `kind` of read and the `most` that may happen a step instead of
+`fingerprint`, `tier` and `count`; without a scope, a kind or a number, any counts. A check keeps
+these as they are.
+
+The file comes with the code that is checked and people edit it, so it is read as hostile input:
+capped in size, and whatever is wrong with it becomes a `ConfigError` that names the entry.
 """
 
 from __future__ import annotations
@@ -12,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.config.settings import ConfigError, nearest, read_capped, shortened
 from torchlint.files.writing import write_whole
 from torchlint.finding import Tier
-from torchlint.silence.known_findings import Entry, Key
+from torchlint.silence.known_findings import OF_A_RUN, BaselineEntry, EntryKey
 from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
@@ -25,11 +35,13 @@ _MOST: Final = 1_000_000
 _LONGEST: Final = 1_000
 _TEXTS: Final = ("path", "rule", "scope", "fingerprint")
 _TIERS: Final = tuple(tier.value for tier in Tier)
-_KEYS: Final = (*_TEXTS, "tier", "count", "owner", "reason", "expires")
+_NOTES: Final = ("owner", "reason", "expires")
+_KEYS: Final = (*_TEXTS, "tier", "count", *_NOTES)
+_KEYS_OF_A_RUN: Final = (*_TEXTS[:3], "kind", "most", *_NOTES)
 _TOP: Final = ("version", "entries")
 
 
-def read(path: str) -> tuple[Entry, ...]:
+def read(path: str) -> tuple[BaselineEntry, ...]:
     """The entries of a baseline.
 
     Raises:
@@ -42,7 +54,7 @@ def read(path: str) -> tuple[Entry, ...]:
         raise ConfigError(error.message, path) from None
 
 
-def write(path: str, entries: Iterable[Entry]) -> None:
+def write(path: str, entries: Iterable[BaselineEntry]) -> None:
     """Replaces or makes the file.
 
     Raises:
@@ -51,22 +63,25 @@ def write(path: str, entries: Iterable[Entry]) -> None:
     write_whole(path, encode(entries))
 
 
-def encode(entries: Iterable[Entry]) -> bytes:
+def encode(entries: Iterable[BaselineEntry]) -> bytes:
     """The bytes of the file, the same for the same entries."""
     lines = [_line(entry) for entry in sorted(entries)]
     listed = "[\n    " + ",\n    ".join(lines) + "\n  ]" if lines else "[]"
     return f'{{\n  "version": {VERSION},\n  "entries": {listed}\n}}\n'.encode()
 
 
-def _line(entry: Entry) -> str:
-    values: dict[str, str | int] = dict(zip(_TEXTS, entry.key, strict=False))
-    if entry.key.tier != Tier.DEFAULT.value:
-        values["tier"] = entry.key.tier
-    values["count"] = entry.size
-    notes = {"owner": entry.owner, "reason": entry.reason}
-    values.update({name: note for name, note in notes.items() if note is not None})
-    if entry.expires is not None:
-        values["expires"] = entry.expires.isoformat()
+def _line(entry: BaselineEntry) -> str:
+    key = entry.key
+    values: dict[str, object] = {"path": key.path, "rule": key.rule, "scope": key.scope}
+    if OF_A_RUN.fullmatch(key.rule):
+        values |= {"scope": key.scope or None, "kind": key.fingerprint or None, "most": entry.most}
+    else:
+        values["fingerprint"] = key.fingerprint
+        values["tier"] = None if key.tier == Tier.DEFAULT.value else key.tier
+        values["count"] = entry.size
+    expires = None if entry.expires is None else entry.expires.isoformat()
+    values |= {"owner": entry.owner, "reason": entry.reason, "expires": expires}
+    values = {name: value for name, value in values.items() if value is not None}
     text = json.dumps(values, ensure_ascii=False)
     # Control characters and lone surrogates are escaped; é stays é.
     if text.isprintable():
@@ -74,7 +89,7 @@ def _line(entry: Entry) -> str:
     return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
 
 
-def decode(data: bytes) -> tuple[Entry, ...]:
+def decode(data: bytes) -> tuple[BaselineEntry, ...]:
     """The entries in the bytes of a baseline.
 
     Raises:
@@ -99,7 +114,7 @@ def decode(data: bytes) -> tuple[Entry, ...]:
     listed = found.get("entries")
     if not isinstance(listed, list):
         raise ConfigError("`entries` must be a list.")
-    entries: dict[Key, Entry] = {}
+    entries: dict[EntryKey, BaselineEntry] = {}
     for number, each in enumerate(listed, start=1):
         entry = _entry(each, number)
         if entry.key in entries:
@@ -108,13 +123,13 @@ def decode(data: bytes) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
-def rows_of(path: str) -> dict[Key, int]:
+def rows_of(path: str) -> dict[EntryKey, int]:
     """The rows of the entries that are on a line of their own, as they are written here.
 
     Raises:
         ConfigError: the file cannot be read.
     """
-    rows: dict[Key, int] = {}
+    rows: dict[EntryKey, int] = {}
     lines = read_capped(path, _MAX_BYTES).decode("utf-8-sig", "replace").split("\n")
     for row, line in enumerate(lines, 1):
         try:
@@ -124,30 +139,36 @@ def rows_of(path: str) -> dict[Key, int]:
     return rows
 
 
-def _entry(values: object, number: int) -> Entry:
+def _entry(values: object, number: int) -> BaselineEntry:
     if not isinstance(values, dict):
         raise ConfigError(f"Entry {number} must be an object, such as {{...}}.")
     here = _named(values, number)
+    of_a_run = OF_A_RUN.fullmatch(str(values.get("rule"))) is not None
+    keys = _KEYS_OF_A_RUN if of_a_run else _KEYS
     for name in values:
-        if name not in _KEYS:
-            raise ConfigError(
-                f"{here} has an unknown key `{shortened(name)}`{nearest(name, _KEYS)}."
-            )
-    path, rule, scope, fingerprint = (_text(values.get(name), name, here) for name in _TEXTS)
+        if name not in keys:
+            hint = nearest(name, keys)
+            raise ConfigError(f"{here} has an unknown key `{shortened(name)}`{hint}.")
+    path, rule = (_text(values.get(name), name, here) for name in keys[:2])
+    missing = "" if of_a_run else None
+    scope, code = (_text(values.get(name, missing), name, here) for name in keys[2:4])
     tier = values.get("tier", Tier.DEFAULT.value)
     if tier not in _TIERS:
         raise ConfigError(f"{here}: `tier` must be one of {', '.join(_TIERS)}.")
-    count = values.get("count")
-    if type(count) is not int or not 0 < count <= _MOST:
+    count, most = values.get("count"), values.get("most")
+    if of_a_run:
+        if most is not None and not (type(most) in (int, float) and 0 < most <= _MOST):
+            raise ConfigError(f"{here}: `most` must be a number of reads a step, such as 2.")
+        count = 0
+    elif type(count) is not int or not 0 < count <= _MOST:
         raise ConfigError(f"{here}: `count` must be a whole number from 1 to {_MOST:,}.")
     owner, reason, expires = (
-        None if values.get(name) is None else _text(values[name], name, here)
-        for name in ("owner", "reason", "expires")
+        None if values.get(name) is None else _text(values[name], name, here) for name in _NOTES
     )
     day = None if expires is None else parse_date(expires)
     if expires is not None and day is None:
         raise ConfigError(f"{here}: `expires` must be a date such as 2027-01-31.")
-    return Entry(Key(path, rule, scope, fingerprint, tier), count, owner, reason, day)
+    return BaselineEntry(EntryKey(path, rule, scope, code, tier), count, owner, reason, day, most)
 
 
 def _text(value: object, name: str, here: str) -> str:

@@ -7,8 +7,9 @@ works on plain values; nothing is read, and the caller gives the date.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.finding import Tier
 
@@ -18,11 +19,16 @@ if TYPE_CHECKING:
 
     from torchlint.finding import Finding
 
+OF_A_RUN: Final = re.compile(r"TR\d{3}", re.ASCII)
+"""The codes of `torchlint profile`. A check never reports them, so it cannot say that a comment or
+an entry about one is unknown or unused."""
 
-class Key(NamedTuple):
+
+class EntryKey(NamedTuple):
     """What the findings of an entry have in common.
 
-    `path` is relative to the folder of the baseline, with slashes.
+    `path` is relative to the folder of the baseline, with slashes. Of a finding of a run, the
+    fingerprint is the kind of read, such as `item`; there, an empty text stands for any.
     """
 
     path: str
@@ -32,29 +38,33 @@ class Key(NamedTuple):
     tier: str = Tier.DEFAULT.value
 
 
-class Entry(NamedTuple):
+class BaselineEntry(NamedTuple):
     """`size` equal findings. People edit the rest in the file: who fixes them, why they are not
-    fixed yet, and the last day that they are covered."""
+    fixed yet, and the last day that they are covered.
 
-    key: Key
+    Findings of a run have no size; they may happen `most` times a step, None for any number.
+    """
+
+    key: EntryKey
     size: int
     owner: str | None = None
     reason: str | None = None
     expires: date | None = None
+    most: float | None = None
 
     def has_expired(self, today: date) -> bool:
         return self.expires is not None and self.expires < today
 
 
-class Stale(NamedTuple):
+class StaleEntry(NamedTuple):
     """An entry that claims more than the `found` findings there are; maybe its file is `gone`."""
 
-    entry: Entry
+    entry: BaselineEntry
     found: int
     gone: bool
 
 
-class Comparison(NamedTuple):
+class Coverage(NamedTuple):
     """What a baseline says about the findings of a run.
 
     `left` are the findings to report, in their order: the `new` ones, and those of entries that
@@ -64,27 +74,27 @@ class Comparison(NamedTuple):
 
     known: tuple[Finding, ...]
     left: tuple[Finding, ...]
-    new: tuple[tuple[Key, Finding], ...]
-    entries: tuple[Entry, ...]
-    stale: tuple[Stale, ...]
-    moved: tuple[tuple[Entry, str], ...]
-    expired: tuple[Entry, ...]
+    new: tuple[tuple[EntryKey, Finding], ...]
+    entries: tuple[BaselineEntry, ...]
+    stale: tuple[StaleEntry, ...]
+    moved: tuple[tuple[BaselineEntry, str], ...]
+    expired: tuple[BaselineEntry, ...]
 
 
-def key_of(path: str, finding: Finding) -> Key:
+def key_of(path: str, finding: Finding) -> EntryKey:
     """The key of a finding in a file that the baseline calls `path`."""
-    return Key(path, finding.code, finding.scope, finding.fingerprint, finding.tier.value)
+    return EntryKey(path, finding.code, finding.scope, finding.fingerprint, finding.tier.value)
 
 
 def compare(
-    entries: Iterable[Entry],
-    findings: Sequence[tuple[Key, Finding]],
+    entries: Iterable[BaselineEntry],
+    findings: Sequence[tuple[EntryKey, Finding]],
     *,
-    judged: Callable[[Entry], bool],
+    judged: Callable[[BaselineEntry], bool],
     gone: Callable[[str], bool],
     today: date,
     newer: Callable[[Finding], bool] = lambda _: False,
-) -> Comparison:
+) -> Coverage:
     """Which findings are known, and which entries no longer hold.
 
     If an entry is exceeded, the last findings in the file are the new ones. An entry of a file
@@ -97,10 +107,10 @@ def compare(
         newer: findings that are covered only by what equal ones leave over.
     """
     waiting = _Waiting(findings, newer)
-    holders: dict[int, Entry] = {}
-    kept: dict[Key, Entry] = {}
-    stale: list[Stale] = []
-    moved: list[tuple[Entry, str]] = []
+    holders: dict[int, BaselineEntry] = {}
+    kept: dict[EntryKey, BaselineEntry] = {}
+    stale: list[StaleEntry] = []
+    moved: list[tuple[BaselineEntry, str]] = []
     # Last the files that are gone: they take what the entries of other files leave over.
     for entry in sorted(entries, key=lambda each: (gone(each.key.path), each.key)):
         held = waiting.take(entry, elsewhere=gone(entry.key.path))
@@ -114,9 +124,9 @@ def compare(
                 moved.append((entry, key.path))
         found = sum(len(places) for places in held.values())
         if found < entry.size:
-            stale.append(Stale(entry, found, gone(entry.key.path)))
+            stale.append(StaleEntry(entry, found, gone(entry.key.path)))
     expired = {at: entry for at, entry in holders.items() if entry.has_expired(today)}
-    return Comparison(
+    return Coverage(
         known=tuple(findings[at][1] for at in sorted(holders.keys() - expired.keys())),
         left=_left(findings, holders, today),
         new=tuple(each for at, each in enumerate(findings) if at not in holders),
@@ -128,18 +138,18 @@ def compare(
 
 
 def grown(
-    entries: Iterable[Entry],
-    new: Iterable[tuple[Key, Finding]],
+    entries: Iterable[BaselineEntry],
+    new: Iterable[tuple[EntryKey, Finding]],
     *,
     owner: str | None = None,
     reason: str | None = None,
     expires: date | None = None,
-) -> tuple[Entry, ...]:
+) -> tuple[BaselineEntry, ...]:
     """The entries with new findings among them; what is said of the new ones goes to those
     entries that were not there."""
     kept = {entry.key: entry for entry in entries}
     for key, more in Counter(key for key, _ in new).items():
-        entry = kept.get(key, Entry(key, 0, owner, reason, expires))
+        entry = kept.get(key, BaselineEntry(key, 0, owner, reason, expires))
         kept[key] = entry._replace(size=entry.size + more)
     return tuple(sorted(kept.values()))
 
@@ -148,10 +158,10 @@ class _Waiting:
     """The findings that no entry holds yet, by number; equal ones in the order of the file."""
 
     def __init__(
-        self, findings: Sequence[tuple[Key, Finding]], newer: Callable[[Finding], bool]
+        self, findings: Sequence[tuple[EntryKey, Finding]], newer: Callable[[Finding], bool]
     ) -> None:
-        self._at: dict[Key, list[int]] = {}
-        self._like: dict[tuple[str, ...], list[Key]] = {}
+        self._at: dict[EntryKey, list[int]] = {}
+        self._like: dict[tuple[str, ...], list[EntryKey]] = {}
 
         def order(at: int) -> tuple[bool, tuple[int, int, int]]:
             return newer(findings[at][1]), _place(findings[at][1])
@@ -162,10 +172,10 @@ class _Waiting:
             self._like.setdefault(key[1:], []).append(key)
             self._like.setdefault((_name(key), *key[1:]), []).append(key)
 
-    def take(self, entry: Entry, *, elsewhere: bool) -> dict[Key, list[int]]:
+    def take(self, entry: BaselineEntry, *, elsewhere: bool) -> dict[EntryKey, list[int]]:
         """As many as the entry has, by their key; if `elsewhere`, from any file, those of the
         same name first."""
-        taken: dict[Key, list[int]] = {}
+        taken: dict[EntryKey, list[int]] = {}
         left = entry.size
         for key in self._elsewhere(entry.key) if elsewhere else (entry.key,):
             waiting = self._at.get(key)
@@ -176,7 +186,7 @@ class _Waiting:
                 break
         return taken
 
-    def _elsewhere(self, key: Key) -> Iterator[Key]:
+    def _elsewhere(self, key: EntryKey) -> Iterator[EntryKey]:
         for like in ((_name(key), *key[1:]), key[1:]):
             queue = self._like.get(like, [])
             while queue:
@@ -184,7 +194,7 @@ class _Waiting:
                 queue.pop()  # The caller asks again only after it has taken all of this key.
 
 
-def _name(key: Key) -> str:
+def _name(key: EntryKey) -> str:
     return key.path.rpartition("/")[2]
 
 
@@ -193,11 +203,11 @@ def _place(finding: Finding) -> tuple[int, int, int]:
     return (start.cell or 0, start.row, start.column)
 
 
-def _keep(kept: dict[Key, Entry], entry: Entry) -> None:
+def _keep(kept: dict[EntryKey, BaselineEntry], entry: BaselineEntry) -> None:
     """Adds an entry. Two meet where a file has moved into another: the sooner expiry holds."""
     here = kept.get(entry.key)
     if here is not None:
-        entry = Entry(
+        entry = BaselineEntry(
             entry.key,
             here.size + entry.size,
             here.owner if here.owner is not None else entry.owner,
@@ -208,7 +218,7 @@ def _keep(kept: dict[Key, Entry], entry: Entry) -> None:
 
 
 def _left(
-    findings: Sequence[tuple[Key, Finding]], holders: Mapping[int, Entry], today: date
+    findings: Sequence[tuple[EntryKey, Finding]], holders: Mapping[int, BaselineEntry], today: date
 ) -> tuple[Finding, ...]:
     """The findings to report; their messages say what the baseline knows about them."""
     known = Counter(

@@ -12,7 +12,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Tier
-from torchlint.silence.known_findings import Entry, Key, compare, key_of
+from torchlint.silence.known_findings import BaselineEntry, EntryKey, compare, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ def new_findings(
     new = list(after)
     for like, like_now in _PASSES:
         compared = compare(
-            [Entry(key, count) for key, count in Counter(map(like, old)).items()],
+            [BaselineEntry(key, count) for key, count in Counter(map(like, old)).items()],
             [(like_now(_key(each.path, each)), each) for each in new],
             judged=lambda _: True,
             # Without its function, code of a file that is gone is too little to be recognized.
@@ -56,21 +56,21 @@ def new_findings(
     return new
 
 
-def _same(key: Key) -> Key:
+def _same(key: EntryKey) -> EntryKey:
     return key
 
 
-def _other_function(key: Key) -> Key:
+def _other_function(key: EntryKey) -> EntryKey:
     """The function was renamed, or the code went into another function of the file."""
     return key._replace(scope="")
 
 
-def _other_file(key: Key) -> Key:
+def _other_file(key: EntryKey) -> EntryKey:
     """The function went into another file, which may have been there before."""
     return key._replace(path="")
 
 
-def _less_certain(key: Key) -> Key:
+def _less_certain(key: EntryKey) -> EntryKey:
     """What was a problem is only a hint now. The other way round it is new."""
     return key._replace(tier=Tier.HINT.value)
 
@@ -84,11 +84,11 @@ _PASSES: Final = (
 """What an old finding and a new one are compared by; each pass has what the one above left over."""
 
 
-def _key(path: str, finding: Finding) -> Key:
+def _key(path: str, finding: Finding) -> EntryKey:
     return key_of(path.replace(os.sep, "/"), finding)
 
 
-def _take(left: Counter[Key], key: Key) -> bool:
+def _take(left: Counter[EntryKey], key: EntryKey) -> bool:
     """Whether there is one more of these, which is then taken."""
     left[key] -= 1
     return left[key] >= 0

@@ -120,7 +120,7 @@ class LogicalLine:
     indent: int
 
 
-class Layout:
+class CommentLayout:
     """Where the comments of a text are, and where others may be added.
 
     Args:

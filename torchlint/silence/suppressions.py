@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from functools import cached_property
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from torchlint.config.settings import nearest
-from torchlint.silence.suppression_comments import ALL, Comment, Layout
+from torchlint.silence.known_findings import OF_A_RUN
+from torchlint.silence.suppression_comments import ALL, Comment, CommentLayout
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     _Scope = cst.FunctionDef | cst.ClassDef
 
 _COMPOUND: Final = (cst.For, cst.While, cst.If, cst.With, cst.FunctionDef, cst.ClassDef, cst.Try)
-_OF_A_RUN: Final = re.compile(r"TR\d{3}", re.ASCII)
-"""Codes of `torchlint profile`, which reads the same comments. A check never reports them, so it
-cannot say that one is unknown or unused."""
 _MOST_HINTS: Final = 50
 """Each suggestion takes a millisecond."""
 
@@ -112,7 +109,7 @@ class Suppressions:
             if name.text != ALL
             and name.text not in self._names
             and name.text not in self._codes
-            and not _OF_A_RUN.fullmatch(name.text)
+            and not OF_A_RUN.fullmatch(name.text)
         ]
 
     def _nearest(self, word: str) -> str:
@@ -169,7 +166,7 @@ class Suppressions:
     # reading -------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        layout = Layout(self.module.text)
+        layout = CommentLayout(self.module.text)
         strings = _Spans(_strings_with_comments(self.module) if layout.comments else ())
         self.comments = [
             comment for comment in layout.comments if not strings.meet(comment.start, comment.start)
@@ -225,7 +222,7 @@ class _Cover:
 class _Below:
     """The code below a comment that is alone on its line."""
 
-    def __init__(self, module: Module, layout: Layout) -> None:
+    def __init__(self, module: Module, layout: CommentLayout) -> None:
         self._statements = sorted(_statement_rows(module))
         self._starts = [first for first, _ in self._statements]
         self._code = layout.code

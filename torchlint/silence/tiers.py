@@ -1,4 +1,5 @@
-"""Which findings are shown: problems always, hints and pedantic findings on request."""
+"""Which findings are shown: problems that no comment silences today; hints and pedantic findings on
+request."""
 
 from __future__ import annotations
 
@@ -29,12 +30,9 @@ class Wanted:
         selections = {each: each._replace(pedantic=False) for _, each, *_ in targets}
         return tuple(each._replace(selection=selections[each.selection]) for each in targets)
 
-    def includes(self, finding: Finding, selection: Selection) -> bool:
-        """Whether to show the finding. A pedantic rule is also shown if it is selected by name."""
-        return self.shows(finding.tier, finding.code, finding.name, selection)
-
     def shows(self, tier: Tier, code: str, name: str, selection: Selection) -> bool:
-        """Whether a finding of this tier and this rule is shown."""
+        """Whether a finding of this tier and this rule is shown. A pedantic one is also shown if
+        its rule is selected by name."""
         if tier is Tier.HINT:
             return self.hints
         if tier is Tier.PEDANTIC:
@@ -58,13 +56,20 @@ class Shown:
 
 
 def choose(findings: Iterable[Finding], targets: Iterable[Target], wanted: Wanted) -> Shown:
-    """Split findings into those to show, in their order, and hints to count."""
+    """Split findings into those to show, in their order, and hints to count; without those that a
+    comment silences today."""
+    findings = list(findings)
+    if any(finding.until for finding in findings):
+        from torchlint.silence.until import not_silenced
+
+        findings = list(not_silenced(findings))
     selections = {target.path: target.selection for target in targets}
     everything = Selection()
     shown: list[Finding] = []
     hidden: Counter[str] = Counter()
     for finding in findings:
-        if wanted.includes(finding, selections.get(finding.path, everything)):
+        selection = selections.get(finding.path, everything)
+        if wanted.shows(finding.tier, finding.code, finding.name, selection):
             shown.append(finding)
         elif finding.tier is Tier.HINT:
             hidden[finding.path] += 1

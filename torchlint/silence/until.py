@@ -9,10 +9,29 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
+from torchlint.config.settings import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.finding import Finding
+
+
+def today() -> date:
+    """The day where the user is."""
+    return date.today()
+
+
+def day_to_come(text: str | None) -> date | None:
+    """The day that `--until` names, if it is given.
+
+    Raises:
+        ConfigError: it is no day, or has passed.
+    """
+    day = None if text is None else parse_date(text)
+    if text is not None and (day is None or day < today()):
+        raise ConfigError("--until needs a day to come, such as 2027-01-31.")
+    return day
 
 
 def parse_date(text: str) -> date | None:
@@ -24,12 +43,10 @@ def parse_date(text: str) -> date | None:
     return found if found.isoformat() == text else None
 
 
-def not_silenced(findings: Iterable[Finding], today: date | None = None) -> tuple[Finding, ...]:
-    """The findings that no comment silences on this day, by default today where the user is.
-
-    The message of those that one did says until when.
-    """
-    now = today or date.today()
+def not_silenced(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that no comment silences today. The message of those that one did says until
+    when."""
+    now = today()
     return tuple(
         _told(each) if each.until else each
         for each in findings
@@ -37,9 +54,9 @@ def not_silenced(findings: Iterable[Finding], today: date | None = None) -> tupl
     )
 
 
-def has_ended(day: str, today: date) -> bool:
+def has_ended(day: str, now: date) -> bool:
     """Whether a suppression up to this day, or without an end if it is empty, has ended."""
-    return bool(day) and day < today.isoformat()
+    return bool(day) and day < now.isoformat()
 
 
 def _told(finding: Finding) -> Finding:

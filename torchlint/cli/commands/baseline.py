@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from torchlint.cli import reports
-from torchlint.cli.baselines import Baseline, Run, prune_words, the_baseline
 from torchlint.cli.checking import check as run_check
-from torchlint.cli.command import Command
-from torchlint.cli.dates import day_to_come
+from torchlint.cli.command import Command, refused
 from torchlint.cli.options import Options, cache_options, rule_options
-from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
+from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
 from torchlint.cli.targets import plan_from
+from torchlint.config.folders import Configs
+from torchlint.config.keys import leads_out
 from torchlint.files.reading import SourceError
 from torchlint.report import baseline as report
 from torchlint.silence import baseline_file
-from torchlint.silence.known_findings import Comparison, Entry, grown
+from torchlint.silence.baselines import Baseline, CheckScope
+from torchlint.silence.known_findings import BaselineEntry, Coverage, grown
 from torchlint.silence.tiers import Shown
+from torchlint.silence.until import day_to_come
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torchlint.cli.reports import Checked
+    from torchlint.engine.targets import Plan
     from torchlint.finding import Diagnostic
 
 _EPILOG = """\
@@ -33,6 +36,7 @@ Adopt torchlint in an old repository:
   torchlint baseline write         record today's findings; commit the file
   torchlint baseline check         in CI: fail on new findings and on stale entries
   torchlint baseline prune         remove what was fixed; the file only shrinks
+  torchlint baseline write         later: also accept what is new, which the diff shows
 
 The file is torchlint-baseline.json in this folder. --baseline names another one, and so does the
 key `baseline` of [tool.torchlint], relative to the configuration file. With that key,
@@ -40,7 +44,7 @@ key `baseline` of [tool.torchlint], relative to the configuration file. With tha
 
 An entry identifies a finding by rule, file, class and function, and code, not by line. Edit
 `owner`, `reason` and `expires` ("2027-01-31", the last day it is covered) in the file;
-`torchlint suppressions` lists them with their age.
+`torchlint suppressions` lists them.
 
 Exit codes: see the `--help` of each of the three.
 """
@@ -57,13 +61,11 @@ _WRITE_EPILOG = """\
 Examples:
   torchlint baseline write                         everything in this folder
   torchlint baseline write src --owner vision      with an owner for the new entries
-  torchlint baseline write --allow-growth          also accept new findings
 
 Existing entries keep their owner, reason and date. Hints are only included with --hints.
 
 Exit codes:
   0  written, or nothing to change
-  1  the baseline would grow, which needs --allow-growth; nothing was written
   2  an error; the file has the findings of the files that could be checked
 """
 _PRUNE_EPILOG = """\
@@ -98,7 +100,7 @@ class _Compared(NamedTuple):
 
     baseline: Baseline
     configured: bool
-    comparison: Comparison
+    coverage: Coverage
     checked: Checked
 
     @property
@@ -118,14 +120,42 @@ def _compare(
         raise click.UsageError("A baseline is for files; name files and folders instead of `-`.")
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
-    baseline = the_baseline(plan, options, given)
+    baseline = _the_baseline(plan, options, given)
     if needed or baseline.exists:
         baseline.load()
     checked = run_check(plan, options, store)
-    run = Run(plan.targets, options.wanted, store.rule_names(), sound=not checked.diagnostics)
-    comparison = baseline.compare(checked.findings, run)
+    names, sound = store.rule_names(), not checked.diagnostics
+    coverage = baseline.compare(
+        checked.findings, CheckScope(plan.targets, options.wanted, names, sound)
+    )
     configured = baseline.path in plan.baselines.values()
-    return _Compared(baseline, configured, comparison, checked)
+    return _Compared(baseline, configured, coverage, checked)
+
+
+def _the_baseline(plan: Plan, options: Options, given: str | None) -> Baseline:
+    """The one baseline of all files: as given, as configured, or of the usual name.
+
+    Raises:
+        click.ClickException: the configurations of the files name several.
+        ConfigError: the configuration cannot be used.
+    """
+    if given is not None:
+        return Baseline(given)
+    named = {plan.baselines.get(target.path) for target in plan.targets}
+    if not named and not options.isolated:
+        named = {Configs(file=options.config).for_folder(os.getcwd()).baseline}
+    if len(named) > 1:
+        raise click.UsageError(
+            "The configurations of these files do not agree on one baseline; "
+            "check one project at a time, or name the file with --baseline."
+        )
+    configured = named.pop() if named else None
+    if configured is None and leads_out(baseline_file.NAME, os.getcwd()):
+        raise click.ClickException(
+            f"{baseline_file.NAME} is a link that leads out of this folder; name another file with "
+            "--baseline."
+        )
+    return Baseline(configured or baseline_file.NAME)
 
 
 @command.command("write", cls=Command, epilog=_WRITE_EPILOG)
@@ -138,34 +168,31 @@ def _compare(
     metavar="DATE",
     help="The last day on which they are covered, such as 2027-01-31.",
 )
-@click.option("--allow-growth", is_flag=True, help="Add new findings to an existing baseline.")
+@refused(
+    "--allow-growth",
+    "`baseline write` records new findings without --allow-growth; leave it out. "
+    "`baseline prune` only removes entries.",
+    is_flag=True,
+)
 @_options
 def write(
     paths: tuple[str, ...],
     owner: str | None,
     reason: str | None,
     until: str | None,
-    allow_growth: bool,
     options: Options,
     baseline: str | None,
 ) -> None:
     """Record today's findings.
 
-    Fixed findings are removed from the file, and moved ones keep their entry. New findings are
-    added to an existing file only with --allow-growth.
+    Fixed findings are removed from an existing file, and moved ones keep their entry.
     """
     day = day_to_come(until)
     compared = _compare(paths, options, baseline, needed=False)
-    new = compared.comparison.new
-    if compared.baseline.exists and new and not allow_growth:
-        from torchlint.report.formats import concise
-
-        print_lines(concise.render([finding for _, finding in new], paint_for(sys.stdout)))
-        print_diagnostics(compared.diagnostics)
-        print_lines([report.refusal(compared.baseline.name, len(new))], err=True)
-        raise click.exceptions.Exit(2 if compared.diagnostics else 1)
     made = not compared.baseline.exists
-    after = grown(compared.comparison.entries, new, owner=owner, reason=reason, expires=day)
+    after = grown(
+        compared.coverage.entries, compared.coverage.new, owner=owner, reason=reason, expires=day
+    )
     _replace(compared.baseline, after)
     if made:
         print_lines(report.made(compared.baseline.name, after, configured=compared.configured))
@@ -190,17 +217,17 @@ def check(
     compared = _compare(paths, options, baseline)
     checked = compared.checked
     place = reports.destination(output_file, checked.targets, output_format)
-    checked.shown = Shown(compared.comparison.left, checked.shown.hidden_hints)
+    checked.shown = Shown(compared.coverage.left, checked.shown.hidden_hints)
     reports.report(checked, output_format, place)
     # The other formats are for programs, which read all of standard output.
     aside = output_format != "text"
-    print_lines(report.stale(compared.comparison), err=aside)
-    notes = report.notes(compared.comparison, compared.baseline.name, prune_words(baseline))
+    print_lines(report.stale(compared.coverage), err=aside)
+    notes = report.notes([(compared.baseline, compared.coverage)], baseline)
     print_lines(notes, err=aside)
     print_diagnostics(compared.diagnostics)
     if compared.diagnostics:
         raise click.exceptions.Exit(2)
-    raise click.exceptions.Exit(1 if checked.shown.problems or compared.comparison.stale else 0)
+    raise click.exceptions.Exit(1 if checked.shown.problems or compared.coverage.stale else 0)
 
 
 @command.command("prune", cls=Command, epilog=_PRUNE_EPILOG)
@@ -218,13 +245,13 @@ def prune(
         raise click.ClickException(
             "Nothing was pruned, since not every file could be checked; fix or exclude the others."
         )
-    _replace(compared.baseline, compared.comparison.entries)
-    _say_change(compared, compared.comparison.entries)
-    if compared.comparison.new:
-        print_lines([report.beyond(compared.baseline.name, len(compared.comparison.new))])
+    _replace(compared.baseline, compared.coverage.entries)
+    _say_change(compared, compared.coverage.entries)
+    if compared.coverage.new:
+        print_lines([report.beyond(compared.baseline.name, len(compared.coverage.new))])
 
 
-def _replace(baseline: Baseline, entries: tuple[Entry, ...]) -> None:
+def _replace(baseline: Baseline, entries: tuple[BaselineEntry, ...]) -> None:
     """
     Raises:
         click.ClickException: the file cannot be written.
@@ -237,8 +264,8 @@ def _replace(baseline: Baseline, entries: tuple[Entry, ...]) -> None:
         raise click.ClickException(f"{baseline.name}: {error.message}") from None
 
 
-def _say_change(compared: _Compared, after: tuple[Entry, ...]) -> None:
-    print_lines(report.stale(compared.comparison))
-    print_lines(report.moved(compared.comparison))
+def _say_change(compared: _Compared, after: tuple[BaselineEntry, ...]) -> None:
+    print_lines(report.stale(compared.coverage))
+    print_lines(report.moved(compared.coverage))
     print_lines([report.change(compared.baseline.name, compared.baseline.entries, after)])
-    print_lines(report.expired(compared.comparison, compared.baseline.name))
+    print_lines(report.expired(compared.coverage, compared.baseline.name))

@@ -8,7 +8,7 @@ import click
 
 from torchlint.cli import reports
 from torchlint.cli.checking import check
-from torchlint.cli.command import Command
+from torchlint.cli.command import Command, refused
 from torchlint.cli.options import Options, cache_options, cluster_options, selection_options
 from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
@@ -29,7 +29,6 @@ Examples:
   torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
   torchlint check --output-format github     annotations in a pull request
   torchlint check --since main               only what this branch made slow
-  torchlint check --diff-base origin/main    only findings on lines that this branch changed
   torchlint check --output-format sarif --output-file torchlint.sarif
                                              a file for code scanning
   torchlint check - --stdin-filename a.py    text from standard input
@@ -55,22 +54,10 @@ Exit codes:
 """
 
 
-def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        ctx.fail("`check` writes nothing; write `torchlint fix --apply`.")
-
-
 @click.command("check", cls=Command, epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @reports.report_options
-@click.option(
-    "--diff-base",
-    metavar="REV",
-    help="Show only findings on lines that changed since this branch left REV, such as "
-    "origin/main: in commits, in the working tree and in new files. The whole project is still "
-    "checked.",
-)
 @click.option(
     "--since",
     metavar="REF",
@@ -80,7 +67,8 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option("--statistics", is_flag=True, help="Count findings per rule instead of listing them.")
 @click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
-@click.option("--fix", is_flag=True, hidden=True, expose_value=False, callback=_no_fix)
+@refused("--fix", "`check` writes nothing; write `torchlint fix --apply`.", is_flag=True)
+@refused("--diff-base", "There is no --diff-base any more; write `--since REF`.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option(
     "--baseline",
@@ -113,7 +101,6 @@ def command(
     paths: tuple[str, ...],
     options: Options,
     output_format: str,
-    diff_base: str | None,
     since: str | None,
     output_file: str | None,
     statistics: bool,
@@ -135,15 +122,13 @@ def command(
     if add_ignore:
         from torchlint.cli.commands import add_ignore as adding
 
-        if watch or any(each is not None for each in (baseline, diff_base, since)):
+        if watch or any(each is not None for each in (baseline, since)):
             raise click.UsageError(adding.ALL_OR_NOTHING)
         adding.add_ignore(paths, options, reason, until, no_baseline=no_baseline)
     if reason is not None or until is not None:
         raise click.UsageError(f"--{'until' if reason is None else 'reason'} needs --add-ignore.")
     if baseline is not None and no_baseline:
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
-    if since is not None and diff_base is not None:
-        raise click.UsageError("--since and --diff-base exclude each other; give one of them.")
     if since is not None and "-" in paths:
         raise click.UsageError("--since compares files; name files and folders instead of `-`.")
     if show_fixes and (output_format != "text" or statistics):
@@ -159,7 +144,7 @@ def command(
     add_ceilings = _adding_ceilings(profile_file, hints=options.hints)
     options.hints = options.hints or profile_file is not None  # which may confirm some
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
-    hide = _hiding(plan, options, store, _Bases(known, baseline, diff_base, since))
+    hide = _hiding(plan, options, store, _Bases(known, baseline, since))
     checked = check(plan, options, store)
     notes = hide(checked)
     add_ceilings(checked)
@@ -191,11 +176,10 @@ def _adding_ceilings(profile_file: str | None, *, hints: bool) -> Callable[[Chec
 
 
 class _Bases(NamedTuple):
-    """What a check is held against: a baseline, if any is `known`, and revisions."""
+    """What a check is held against: a baseline, if any is `known`, and a revision."""
 
     known: bool
     baseline: str | None
-    diff_base: str | None
     since: str | None
 
 
@@ -204,21 +188,17 @@ def _hiding(
 ) -> Callable[[Checked], list[str]]:
     """A function that takes known findings out of a check, and returns sentences about them.
 
-    The baseline goes first: a known finding on a line that did not change is not counted twice.
+    The baseline goes first: a known finding that is old is not counted twice.
 
     Raises:
-        click.ClickException: the baseline, or git, cannot be used; raised before the check, which
-            may take a while.
+        ConfigError: the baseline, or git, cannot be used; raised before the check, which may take
+            a while.
     """
-    baselines = changes = since = None
+    baselines = since = None
     if bases.known:
-        from torchlint.cli.baselines import Baselines, Run
+        from torchlint.silence.baselines import Baselines
 
-        baselines = Baselines(plan, bases.baseline)
-    if bases.diff_base is not None:
-        from torchlint.cli.diff_base import changes_since, narrow
-
-        changes = changes_since(bases.diff_base)
+        baselines = Baselines(plan.targets, plan.baselines, bases.baseline)
     if bases.since is not None:
         from torchlint.cli.since import Since
 
@@ -229,16 +209,16 @@ def _hiding(
         if since is not None:
             since.compare(checked)
         if baselines is not None:
-            sound = not checked.diagnostics
-            run = Run(plan.targets, options.wanted, store.rule_names(), sound)
+            from torchlint.report import baseline as report
+            from torchlint.silence.baselines import CheckScope
+
+            names, sound = store.rule_names(), not checked.diagnostics
+            scope = CheckScope(plan.targets, options.wanted, names, sound)
             newer = since.is_new if since is not None else lambda _: False
-            checked.shown = baselines.hide(checked.shown, run, newer)
-            notes += baselines.notes
+            checked.shown, compared = baselines.hide(checked.shown, scope, newer)
+            notes += report.notes(compared, bases.baseline)
         if since is not None:
             checked.shown, others = since.narrow(checked.shown)
-            notes += others
-        if changes is not None:
-            checked.shown, others = narrow(checked.shown, plan.targets, changes)
             notes += others
         return notes
 

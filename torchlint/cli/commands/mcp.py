@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,11 +10,6 @@ from torchlint.cli.command import Command
 from torchlint.cli.options import Options, server_options
 from torchlint.cli.resources import cache_opener
 from torchlint.cli.targets import wishes_from
-from torchlint.config.settings import ConfigError
-
-if TYPE_CHECKING:
-    from torchlint.engine.targets import Plan
-    from torchlint.silence.tiers import Shown, Wanted
 
 _EPILOG = """\
 \b
@@ -65,25 +59,4 @@ def command(root: str, options: Options) -> None:
     from torchlint.mcp.tools import Tools
 
     folder = Root(root)
-    serve(Tools(folder, wishes, open_cache, _without_known), folder.folder)
-
-
-def _without_known(
-    planned: Plan, wanted: Wanted, shown: Shown, sound: bool
-) -> tuple[Shown, list[str]]:
-    """The findings that no baseline of the project covers, and sentences about the others.
-
-    Raises:
-        ConfigError: a baseline cannot be used.
-    """
-    if not planned.baselines:
-        return shown, []
-    from torchlint.cli.baselines import Baselines, Run
-    from torchlint.ruleapi.names import rule_names
-
-    try:
-        baselines = Baselines(planned, None)
-    except click.ClickException as error:
-        raise ConfigError(error.message) from None
-    left = baselines.hide(shown, Run(planned.targets, wanted, rule_names(), sound))
-    return left, baselines.notes
+    serve(Tools(folder, wishes, open_cache), folder.folder)

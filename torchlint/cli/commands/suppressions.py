@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -20,7 +21,7 @@ Examples:
   torchlint suppressions | grep unused            what can be removed
   torchlint suppressions --output-format json     for programs
 
-A line for each, with its rules, its end, its age and its reason:
+A line for each, with its rules, its end and its reason:
   ignore, ignore-file, disable   comments: `# torchlint: ignore[TL201] until=2027-01-31 -- reason`
   noqa                           `# noqa: TL201`
   per-file-ignores               patterns of the configuration
@@ -31,8 +32,7 @@ A line for each, with its rules, its end, its age and its reason:
             `torchlint baseline prune` such entries
   invalid   it silences nothing, since it cannot be read; `torchlint check` says why
 
-The age is that of the line by `git blame`, which gets 30 seconds; it is unknown without git, in
-notebooks, and for lines older than a shallow clone. Pass the same PATHS as to `check`.
+Pass the same PATHS as to `check`.
 
 Exit codes: 0, or 2 for a file that cannot be read or parsed.
 """
@@ -57,10 +57,11 @@ def command(
     PATHS are files and folders; the default is this folder. The files are checked, to know what is
     unused. Nothing is executed.
     """
-    from torchlint.cli.all_suppressions import Asked, all_suppressions
-    from torchlint.cli.baselines import Run
-    from torchlint.cli.dates import today
+    from torchlint.config.folders import Configs
     from torchlint.report import suppressions as report
+    from torchlint.silence import listed
+    from torchlint.silence.baseline_file import NAME
+    from torchlint.silence.baselines import Baselines, CheckScope
 
     if "-" in paths:
         raise click.UsageError("`suppressions` reads files; name a path instead of `-`.")
@@ -68,9 +69,19 @@ def command(
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
     checked = check(plan, options, store)
-    run = Run(plan.targets, options.wanted, store.rule_names(), sound=not checked.diagnostics)
-    asked = Asked(paths or (".",), options, baseline, today())
-    found = all_suppressions(asked, plan, checked.findings, run)
+    if baseline is None and not plan.baselines and os.path.lexists(NAME):
+        baseline = NAME
+    sound = not checked.diagnostics
+    scope = CheckScope(plan.targets, options.wanted, store.rule_names(), sound)
+    baselines = Baselines(plan.targets, plan.baselines, baseline)
+    configs = Configs(file=options.config, isolated=options.isolated)
+    found = [
+        *listed.listed_comments(plan.targets, checked.findings),
+        *listed.listed_settings(plan.targets, configs, paths or (".",)),
+    ]
+    for each, coverage in baselines.compare(checked.findings, scope):
+        found += listed.listed_entries(each, coverage)
+    found.sort(key=lambda each: each.place)
     if output_format == "json":
         print_lines([report.as_json(found)])
     else:
