@@ -17,7 +17,7 @@ from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex, split_lines
 from torchlint.files.reading import NOTEBOOK
-from torchlint.source.positions import Positions, PositionsByNeed
+from torchlint.source.positions import PositionsByNeed
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
 
@@ -206,10 +206,10 @@ class Module:
     # text --------------------------------------------------------------------------------
 
     @cached_property
-    def _positions(self) -> Positions:
+    def _positions(self) -> PositionsByNeed:
         trees = TREES.get()
-        known = None if trees is None else trees.positions(self.path, self.tree)
-        return known or PositionsByNeed(self.tree, self.text, self._nodes.ancestors)
+        known = () if trees is None else trees.parts(self.path, self.tree)
+        return PositionsByNeed(self.tree, self.text, self._nodes.ancestors, known)
 
     @cached_property
     def _lines(self) -> LineIndex:
