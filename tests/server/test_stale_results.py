@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.engine.large_trees import results_of
 from torchlint.engine.map_project import Mapper
-from torchlint.engine.project_findings import findings_of
 from torchlint.engine.targets import Wishes
 from torchlint.server.buffers import Buffer, Outcome
 from torchlint.server.files import Files
@@ -107,8 +108,8 @@ def test_a_file_is_mapped_anew_when_its_star_import_brings_something_else(
         (tmp_path / "common.py").write_text(common)
         assert files.refresh()
         known = list(files.on_disk())
-        mapper = Mapper(known, pool=Pool(), progress=None, store=store)
-        results, _ = findings_of(mapper)
+        mapper = partial(Mapper, known, pool=Pool(), progress=None, store=store)
+        results, _ = results_of(mapper)
         assert [each.code for each in results.findings] == codes
         assert not files.refresh()
 

@@ -12,7 +12,7 @@ from torchlint.project.target import Known, Target, known_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
-    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.kept_join import KeptJoin
     from torchlint.notebooks.cells import Borders
 
 
@@ -110,23 +110,21 @@ def _check(
     pool: Pool,
     progress: Callable[[int, int], None] | None,
     store: Store,
-    last: "tuple[Results, Joined] | None",
-) -> "tuple[Results, Joined | None]":
+    last: "tuple[Results, KeptJoin] | None",
+) -> "tuple[Results, KeptJoin | None]":
     relevant = [known for known in files if known.relevant]
     if progress is not None:
         progress(len(files) - len(relevant), len(files))
     unsound = tuple(wrong for known in files for wrong in (*_unread(known), *_unsound(known)))
     if not relevant:
         return Results(diagnostics=unsound), None
+    from torchlint.engine.large_trees import results_of
     from torchlint.engine.map_project import Mapper
-    from torchlint.engine.project_findings import findings_of
-    from torchlint.engine.reuse_join import reused_findings
 
     def mapper() -> Mapper:
         return Mapper(files, pool=pool, progress=progress, store=store)
 
-    reused = None if last is None else reused_findings(mapper(), *last)
-    results, joined = reused or findings_of(mapper())
+    results, joined = results_of(mapper, last)
     store.note_answers(files)
     store.save()
     return results._replace(diagnostics=unsound + results.diagnostics), joined

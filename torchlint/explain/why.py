@@ -10,9 +10,9 @@ import libcst as cst
 
 from torchlint.engine.check import check, read
 from torchlint.engine.gate import wanted_by
+from torchlint.engine.large_trees import parts
 from torchlint.engine.map_file import module_of
 from torchlint.engine.map_project import Mapper
-from torchlint.engine.parts import parts
 from torchlint.engine.project_findings import join
 from torchlint.explain.asker import Asker
 from torchlint.explain.joined import Joined
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.explain.answers import Answer
     from torchlint.finding import Diagnostic, Position, Results
-    from torchlint.memory.join_outcome import Joined as LastJoin
+    from torchlint.memory.kept_join import KeptJoin
     from torchlint.notebooks.cells import Borders
     from torchlint.project.project import Project
     from torchlint.project.target import Target
@@ -114,7 +114,7 @@ def explain(
     return Explanation(line, found, tuple(diagnostics))
 
 
-def _joined(mapper: Mapper, last: tuple[Results, LastJoin] | None) -> Project:
+def _joined(mapper: Mapper, last: tuple[Results, KeptJoin] | None) -> Project:
     """The joined project; the last join of the same files tells which of them it loads."""
     loaded = None
     digests = tuple(each.digest for each in mapper.project.values())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torchlint.finding import Results
     from torchlint.memory.cache import Cache
     from torchlint.memory.interning import Shared
-    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.kept_join import KeptJoin
     from torchlint.memory.result_codec import Entry, Folder
     from torchlint.project.answers import Answers
     from torchlint.project.map_result import Depth, MapResult
@@ -181,7 +181,7 @@ class Store:
         blob = self._cache.get(_REPORTS, name)
         return None if blob is None else decode_report(blob, key)
 
-    def last(self, files: Sequence[Known]) -> tuple[Results, Joined] | None:
+    def last(self, files: Sequence[Known]) -> tuple[Results, KeptJoin] | None:
         """The report and join of the last check of these files, whatever their content was."""
         if self._cache is None:
             return None
@@ -198,7 +198,9 @@ class Store:
         results = decode_report(blob, found[0])
         return None if results is None else (results, found[1])
 
-    def keep_report(self, files: Sequence[Known], results: Results, joined: Joined | None) -> None:
+    def keep_report(
+        self, files: Sequence[Known], results: Results, joined: KeptJoin | None
+    ) -> None:
         """Cache the report of a check, unless a file changed during it."""
         if self._cache is None or any(known.digest == CHANGED for known in files):
             return

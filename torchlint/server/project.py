@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from torchlint.engine.large_trees import results_of, reused_findings
 from torchlint.engine.map_project import Mapper
-from torchlint.engine.project_findings import findings_of
-from torchlint.engine.reuse_join import reused_findings
 from torchlint.finding import Results
 from torchlint.project.map_result import Depth
 from torchlint.server.buffers import Outcome
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from torchlint.engine.targets import Wishes
     from torchlint.finding import Finding
-    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.kept_join import KeptJoin
     from torchlint.project.map_result import MapResult
     from torchlint.project.target import Known
     from torchlint.server.buffers import Buffer
@@ -62,7 +62,7 @@ class Project:
         self._open: dict[str, tuple[Buffer, Known]] = {}
         """Buffers, as they were when they last could be parsed, by path as findings have it."""
         self._said = Results()
-        self._joined: Joined | None = None
+        self._joined: KeptJoin | None = None
         self._shape: object = None
         """Which files were joined, in which order and under which settings."""
         self._join_s: float | None = None
@@ -199,7 +199,9 @@ class Project:
             if progress is not None and self._join_s is None:
                 progress(done + 1, len(relevant))
         begun = time.monotonic()
-        self._said, self._joined = findings_of(mapper) if relevant else (Results(), None)
+        self._said, self._joined = (
+            results_of(partial(self._mapper, files)) if relevant else (Results(), None)
+        )
         self._join_s = time.monotonic() - begun
         self._shape = _shape(files)
         self._store.note_answers(files)

@@ -22,8 +22,9 @@ from torchlint.cli.resources import pool_from
 from torchlint.cli.targets import plan_from
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixReport
     from torchlint.project.target import Target
 
@@ -83,64 +84,58 @@ Exit codes:
 )
 @click.option("--yes", is_flag=True, help="With --verified: run the script without asking.")
 @duration_options
-def command(
-    paths: tuple[str, ...],
-    options: Options,
-    apply: bool,
-    unsafe: bool,
-    show_fixes: bool,
-    verified: bool,
-    module: str | None,
-    finished: str | None,
-    yes: bool,
-    **given: Any,
-) -> None:
+def command(paths: tuple[str, ...], options: Options, verified: bool, **given: Any) -> None:
     """Fix what makes PyTorch training code slow.
 
     Prints a unified diff; --apply writes the files. PATHS are files and folders, or `-` for
     standard input; the default is this folder.
     """
-    if not verified:
-        _refuse_without_verified()
-    else:
+    if verified:
         from torchlint.cli.commands.fix_verified import fix_verified
 
-        fix_verified(
-            paths,
-            options,
-            given,
-            module=module,
-            finished=finished,
-            apply=apply,
-            yes=yes,
-            show_fixes=show_fixes,
-        )
-        return
+        fix_verified(paths, options, given)
+    _refuse_without_verified()
     from torchlint.fixes import fixer
-    from torchlint.report import fixes
     from torchlint.report.terminal.progress import Progress
 
     plan = plan_from(paths, options)
-    quiet = options.quiet
-    with Progress(sys.stderr, hidden=quiet) as progress:
+    with Progress(sys.stderr, hidden=options.quiet) as progress:
         report = fixer.fix_targets(
             plan.targets,
-            unsafe=unsafe,
+            unsafe=given["unsafe"],
             pool=pool_from(options),
             wanted=options.wanted,
             progress=progress,
         )
     diagnostics = [*plan.diagnostics, *report.diagnostics]
-    if not apply:
+    if not given["apply"]:
         print_diff(report.files)
     elif "-" in paths:
         _print_text(report, plan.targets)
     else:
         diagnostics += fixer.apply(report.files)
-    done = written(report.files, diagnostics)
-    if show_fixes:
+    _say(report, diagnostics, len(plan.targets), given, quiet=options.quiet)
+    if diagnostics:
+        raise click.exceptions.Exit(2)
+    raise click.exceptions.Exit(1 if report.files and not given["apply"] else 0)
+
+
+def _say(
+    report: FixReport,
+    diagnostics: list[Diagnostic],
+    files: int,
+    given: Mapping[str, Any],
+    *,
+    quiet: bool,
+) -> None:
+    """On standard error: what was fixed in these many files, what was not, and why."""
+    from torchlint.fixes.fixer import before
+    from torchlint.report import fixes
+
+    apply, done = given["apply"], written(report.files, diagnostics)
+    if given["show_fixes"]:
         print_made(done, apply=apply)
-    withheld = report.withheld if apply else fixer.before(report.withheld, report.files)
+    withheld = report.withheld if apply else before(report.withheld, report.files)
     if not quiet:
         print_lines(fixes.withheld(withheld, paint_for(sys.stderr)), err=True)
     print_diagnostics(diagnostics)
@@ -148,16 +143,13 @@ def command(
         [finding for file in done for finding in file.applied],
         report.remaining,
         changed=len(done),
-        files=len(plan.targets),
+        files=files,
         apply=apply,
         errors=len(diagnostics),
-        unsafe=unsafe,
+        unsafe=given["unsafe"],
     )
     if not quiet:
         print_lines([sentence], err=True)
-    if diagnostics:
-        raise click.exceptions.Exit(2)
-    raise click.exceptions.Exit(1 if report.files and not apply else 0)
 
 
 def _refuse_without_verified() -> None:

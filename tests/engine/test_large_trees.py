@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine import map_project, parts
+from torchlint.engine import large_trees, map_project
 from torchlint.engine import project_findings as run
 from torchlint.engine.check import Report, check
 from torchlint.finding import Diagnostic
@@ -63,7 +63,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def split(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Every part is joined by itself from now on; the files of each part."""
-    monkeypatch.setattr(parts, "_LEAST_FILES", 1)
+    monkeypatch.setattr(large_trees, "_LEAST_FILES", 1)
     seen: list[list[str]] = []
     real = run.join
 
@@ -104,7 +104,7 @@ def test_files_are_in_one_part_with_those_that_they_import(
 def test_small_parts_are_joined_together(
     folder: Path, split: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "_LEAST_FILES", 3)
+    monkeypatch.setattr(large_trees, "_LEAST_FILES", 3)
     assert places(checked(folder)) == FOUND
     assert list(map(len, split)) == [4, 3]
 
@@ -117,7 +117,7 @@ def test_real_programs_say_the_same_in_parts(
     for name in ("seven", "item-in-step-loop", "cudnn-benchmark-missing", "dataloader-no-workers"):
         shutil.copytree(FIXTURES / name, tmp_path / name)
     at_once = checked(tmp_path, cached=False)
-    monkeypatch.setattr(parts, "_LEAST_FILES", 1)
+    monkeypatch.setattr(large_trees, "_LEAST_FILES", 1)
     assert len(at_once.findings) > 10
     assert checked(tmp_path, cached=cached) == at_once
 

@@ -12,11 +12,11 @@ import pytest
 from torchlint.analysis.frameworks.runners import Device
 from torchlint.analysis.summary import FunctionSummary, LoopSummary, Summary
 from torchlint.config.settings import Selection
-from torchlint.engine import project_findings as run
+from torchlint.engine import large_trees as run
 from torchlint.engine.check import Report, check
 from torchlint.finding import Applicability, Finding, Fix, Position, Related, Tier
 from torchlint.memory.cache import Cache
-from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, outcome
+from torchlint.memory.kept_join import NotPortableError, applied, join_input, moved, outcome
 from torchlint.memory.store import Store
 from torchlint.project.map_result import MapResult
 from torchlint.project.sys_path import Root

@@ -31,7 +31,7 @@ class RelatedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SettledOutcome:
     """What settling changed in a finding that waited.
 
     `message` is None if it did not change, `keeps_fix` is whether the fix was kept, and `related`
@@ -46,7 +46,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class KeptJoin:
     """The inputs and the result of one join. Files are in the order of the check.
 
     Args:
@@ -64,7 +64,7 @@ class Joined:
     sets: tuple[bytes, ...]
     asked: tuple[int, ...]
     loaded: frozenset[str]
-    outcomes: dict[str, tuple[Outcome | None, ...]]
+    outcomes: dict[str, tuple[SettledOutcome | None, ...]]
 
     def searches(self, asked: int) -> tuple[str, ...]:
         """The searches made in the text of a file.
@@ -133,7 +133,7 @@ def join_input(result: MapResult, outside: Callable[[str], bool]) -> object:
 
 def outcome(
     waited: Finding, settled: Finding | None, place: Callable[[str], tuple[Position, ...]]
-) -> Outcome | None:
+) -> SettledOutcome | None:
     """What settling changed in a finding; None if it does not hold.
 
     Args:
@@ -146,7 +146,7 @@ def outcome(
         return None
     before = len(waited.related)
     message = None if settled.message == waited.message else settled.message
-    found = Outcome(
+    found = SettledOutcome(
         settled.tier,
         message,
         settled.fix is not None,
@@ -159,7 +159,7 @@ def outcome(
 
 
 def applied(
-    outcome: Outcome, waited: Finding, place: Callable[[str], tuple[Position, ...]]
+    outcome: SettledOutcome, waited: Finding, place: Callable[[str], tuple[Position, ...]]
 ) -> Finding:
     """A finding that waited, with the stored outcome applied.
 
