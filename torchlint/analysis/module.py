@@ -16,7 +16,7 @@ from torchlint.analysis.training.guards import branch_taken
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex, split_lines
-from torchlint.files.reading import NOTEBOOK
+from torchlint.files.reading import is_notebook
 from torchlint.source.positions import PositionsByNeed
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
@@ -328,7 +328,7 @@ class Module:
 
     @property
     def is_notebook(self) -> bool:
-        return self.path.endswith(NOTEBOOK)
+        return is_notebook(self.path)
 
     @cached_property
     def top_level(self) -> list[cst.CSTNode]:

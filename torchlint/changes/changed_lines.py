@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.files.diffs import changed_lines, common_ends
-from torchlint.files.reading import NOTEBOOK, SourceError
+from torchlint.files.lines import split_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from torchlint.finding import Position
 
 _MOST: Final = 1_000
@@ -16,17 +18,15 @@ new. To compare the lines of hostile files takes the square of their number and 
 
 
 class ChangedLines:
-    """The lines of a file that are new or different; how they end does not matter. Of a notebook,
-    those of its code cells.
+    """The lines of a file that are new or different; how they end does not matter.
 
     Args:
-        path: the name of the file.
-        before, after: its contents.
+        before, after: its text; of a notebook, that of each code cell.
     """
 
-    def __init__(self, path: str, before: bytes, after: bytes) -> None:
-        old, _ = _lines(path, before)
-        new, self._starts = _lines(path, after)
+    def __init__(self, before: Iterable[str], after: Iterable[str]) -> None:
+        old, _ = _lines(before)
+        new, self._starts = _lines(after)
         head, tail = common_ends(old, new)
         if max(len(old), len(new)) - head - tail > _MOST:
             self._changes = [(head, len(old) - tail, head, len(new) - tail)]
@@ -43,18 +43,13 @@ class ChangedLines:
         return place.row + (self._starts[cell - 1] if cell <= len(self._starts) else 0)
 
 
-def _lines(path: str, data: bytes) -> tuple[list[bytes], list[int]]:
-    """The lines of a file, and how many come before each cell of a notebook."""
-    if not path.endswith(NOTEBOOK):
-        return data.splitlines(), [0]
-    from torchlint.notebooks.document import Notebook
-
-    lines: list[bytes] = []
+def _lines(texts: Iterable[str]) -> tuple[list[str], list[int]]:
+    """The lines, and how many come before each text."""
+    lines: list[str] = []
     starts: list[int] = []
-    try:
-        for cell in Notebook(path, data).cells:
-            starts.append(len(lines))
-            lines += cell.source.encode("utf-8", "surrogatepass").splitlines()
-    except SourceError:
-        return [], []  # nothing was found in it, or it was none before
+    for text in texts:
+        starts.append(len(lines))
+        lines += split_lines(text)
+        if not lines[-1]:
+            lines.pop()  # behind the last end
     return lines, starts

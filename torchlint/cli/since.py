@@ -11,6 +11,8 @@ from torchlint.cli.checking import check
 from torchlint.cli.targets import wishes_from
 from torchlint.engine.targets import Plan, plan_gone
 from torchlint.files.discover import shown_path
+from torchlint.files.reading import SourceError
+from torchlint.project.target import texts_in
 from torchlint.report.summary import older, unknown_before
 from torchlint.report.terminal.safe_text import visible
 from torchlint.silence.new_findings import new_findings
@@ -118,12 +120,13 @@ class Since:
         """Whether lines of a finding changed, asked where equal ones have become more."""
         was, now = Counter(map(_essence, old)), Counter(map(_essence, new))
         more = {each.path for each in new if 0 < was[_essence(each)] < now[_essence(each)]}
-        texts = {new: before.gone.get(old, b"") for old, new in before.renamed.items()}
+        old_names = {new: before.gone.get(old, b"") for old, new in before.renamed.items()}
         lines = {
             target.path: ChangedLines(
-                target.path,
-                before.changed.get(target.path, texts.get(target.path, b"")),
-                target.content(),
+                _texts(
+                    target.path, before.changed.get(target.path, old_names.get(target.path, b""))
+                ),
+                _texts(target.path, target.content()),
             )
             for target in self._plan.targets
             if target.path in more and target.path not in before.same
@@ -134,6 +137,13 @@ class Since:
             return changed is not None and changed.touch(finding.start, finding.end)
 
         return touched
+
+
+def _texts(path: str, data: bytes) -> list[str]:
+    try:
+        return texts_in(path, data)
+    except SourceError:
+        return []  # nothing was found in it, or it was none before
 
 
 def _essence(finding: Finding) -> tuple[str, str]:

@@ -32,6 +32,19 @@ class Report(NamedTuple):
     borders: Mapping[str, "Borders"] = {}
     stepless: bool = False
 
+    def in_cells(
+        self, findings: Iterable[Finding], diagnostics: Iterable[Diagnostic]
+    ) -> tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]:
+        """Findings and diagnostics of these files with places in notebooks by cell and row."""
+        if not self.borders:
+            return tuple(findings), tuple(diagnostics)
+        from torchlint.notebooks.module import diagnosed_in_cells, in_cells
+
+        return (
+            tuple(in_cells(each, self.borders) for each in findings),
+            tuple(diagnosed_in_cells(each, self.borders) for each in diagnostics),
+        )
+
 
 def check(
     targets: Sequence[Target],
@@ -82,27 +95,13 @@ def read(targets: Iterable[Target]) -> tuple[list[Known], list[Diagnostic]]:
     files: list[Known] = []
     for target in targets:
         try:
-            files.append(_seen(target))
+            files.append(known_of(target, target.read()))
         except UnconcernedError as error:
             if target.named or mentions_torch(error.head):
                 diagnostics.append(error.diagnostic)
         except SourceError as error:
             diagnostics.append(error.diagnostic)
     return files, diagnostics
-
-
-def _seen(target: Target) -> Known:
-    """
-    Raises:
-        SourceError: the file cannot be read.
-    """
-    data = target.read()
-    known = known_of(target, data)
-    if target.is_notebook and (known.relevant or target.named):
-        from torchlint.notebooks.cells import Borders
-
-        known.borders = Borders(data.decode("utf-8"))
-    return known
 
 
 def _check(

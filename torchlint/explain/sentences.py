@@ -30,7 +30,7 @@ class Sentences:
     def __init__(
         self,
         words: Words,
-        borders: Mapping[str, Borders],
+        borders: Mapping[str, Borders | None],
         row_of: Callable[[Fact | Clue], tuple[str, int] | None],
     ) -> None:
         self.words = words

@@ -65,13 +65,8 @@ def _sketch_file(target: Target) -> FileSketch:
         module = module_of(target, data)
     except SourceError:
         return FileSketch({}, {})
-    borders = None
-    if target.is_notebook:
-        from torchlint.notebooks.cells import Borders
-
-        borders = Borders(data.decode("utf-8"))
     try:
-        return _sketch(Words(module, borders))
+        return _sketch(Words(module, target.borders(data)))
     finally:
         module.release()
 

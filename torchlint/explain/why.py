@@ -84,19 +84,16 @@ def explain(
     mapper = next((part for part in parts(whole) if target.path in part.files), whole)
     project = _joined(mapper, store.last(files))
     data = target.read()
-    borders = {path: known.borders for path, known in mapper.files.items() if known.borders}
-    if target.is_notebook and target.path not in borders:
-        from torchlint.notebooks.cells import Borders
-
-        borders[target.path] = Borders(data.decode("utf-8"))
+    borders = {path: known.borders for path, known in mapper.files.items()}
+    own = borders[target.path] = target.borders(data)
     brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
 
     def answers() -> tuple[str, tuple[Answer, ...]]:
         module = module_of(target._replace(brought=brought), data)
         try:
-            row = _row(module, place, borders.get(target.path))
+            row = _row(module, place, own)
             rows = _rows(module, row)
-            words = Words(module, borders.get(target.path), rows)
+            words = Words(module, own, rows)
             sentences = Sentences(words, borders, partial(row_of, project=project, mapper=mapper))
             asker = Asker(target, project, sentences, Joined(project, sentences))
             called = target.path in project.summaries

@@ -13,7 +13,6 @@ from torchlint.finding import Applicability, Diagnostic, Edit, Fix
 from torchlint.fixes.editable import Editable
 from torchlint.fixes.fixer import FixedFile, made
 from torchlint.memory.store import Store
-from torchlint.notebooks.module import diagnosed_in_cells
 from torchlint.ruleapi.registry import all_rules
 from torchlint.silence.suppression_comments import ALL, CommentLayout
 from torchlint.silence.tiers import choose
@@ -128,8 +127,7 @@ class _Run:
             and (after := self._targets[path].content()) != opened.content
         ]
         counted = sum(len(first.get(file.path, ())) for file in files)
-        wrong = (*report.diagnostics, *self._failed.values())
-        diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in wrong)
+        _, diagnostics = report.in_cells((), (*report.diagnostics, *self._failed.values()))
         return Silenced(tuple(files), counted, diagnostics)
 
     def _check(self) -> tuple[Report, dict[str, list[Finding]]]:

@@ -34,13 +34,8 @@ class Editable:
     def __init__(self, target: Target, digest: bytes, *, changed: str, unfit: str = _UNFIT) -> None:
         self.content = target.content()
         self.target = target._replace(data=self.content)
-        self._notebook = None
-        data = self.content
-        if target.is_notebook:
-            from torchlint.notebooks.module import notebook_module
-
-            self._notebook = notebook_module(target.path, self.content)
-            data = self._notebook.text.encode("utf-8")
+        self._python = target.python(self.content)
+        data = self._python.data
         if digest_of(data) != digest:
             raise SourceError(target.path, changed, kind="write")
         self.source = decode(target.path, data)
@@ -54,4 +49,4 @@ class Editable:
         Raises:
             SourceError: of kind `fix`: an edit reaches over the border of a notebook's cell.
         """
-        return after.data if self._notebook is None else self._notebook.with_text(after.text)
+        return self._python.written(after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from torchlint.engine.check import Report
     from torchlint.files.reading import Source
-    from torchlint.notebooks.cells import Borders
     from torchlint.project.target import Target
     from torchlint.workers.pool import Pool
 
@@ -159,25 +158,20 @@ class _Run:
         self._files: dict[str, _File | None] = {}
         self._hopeless: dict[tuple[object, ...], str] = {}
         self._diagnostics: list[Diagnostic] = []
-        self._borders: Mapping[str, Borders] = {}
 
     def report(self) -> FixReport:
         for _ in range(MOST_ROUNDS):
-            todo, findings, diagnostics = self._check()
+            todo, findings, checked = self._check()
             if not self._fix_all(todo):
                 break
         else:
-            todo, findings, diagnostics = self._check()
+            todo, findings, checked = self._check()
             for path in todo:
                 message = f"Fixes still apply after {MOST_ROUNDS} rounds; run it again."
                 self._diagnostics.append(Diagnostic(path, message, kind="fix"))
-        remaining = tuple(self._with_reason(finding) for finding in findings)
-        report = FixReport(
-            files=tuple(self._fixed_files()),
-            remaining=remaining,
-            diagnostics=(*diagnostics, *self._diagnostics),
-        )
-        return _in_cells(report, self._borders) if self._borders else report
+        diagnostics = (*checked.diagnostics, *self._diagnostics)
+        remaining, diagnostics = checked.in_cells(map(self._with_reason, findings), diagnostics)
+        return FixReport(tuple(self._fixed_files()), remaining, diagnostics)
 
     def _fixed_files(self) -> Iterator[FixedFile]:
         for path, file in sorted(self._files.items()):
@@ -185,13 +179,10 @@ class _Run:
                 before, applied = file.opened.content, tuple(file.applied)
                 yield FixedFile(path, before, file.written, applied, self._real[path])
 
-    def _check(
-        self,
-    ) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], tuple[Diagnostic, ...]]:
-        """The fixes to make by file, all wanted findings, and what could not be checked."""
+    def _check(self) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], Report]:
+        """The fixes to make by file, all wanted findings, and the whole report."""
         targets = list(self._targets.values())
         report = check(targets, pool=self._pool, progress=self._progress, store=self._store)
-        self._borders = report.borders
         findings = choose(report.findings, targets, self._wanted).findings
         todo: dict[str, list[Finding]] = {}
         for finding in findings:
@@ -199,7 +190,7 @@ class _Run:
                 file = self._file(finding.path, report)
                 if file is not None and self._why_hopeless(finding, file) is None:
                     todo.setdefault(finding.path, []).append(finding)
-        return todo, findings, report.diagnostics
+        return todo, findings, report
 
     def _file(self, path: str, report: Report) -> _File | None:
         """The file of a finding, or None if it cannot be written back as it is."""
@@ -308,17 +299,6 @@ class _Run:
         file = self._files.get(finding.path)
         reason = None if file is None else self._why_hopeless(finding, file)
         return finding if reason is None else without_fix(finding, f"dropped, since {reason}")
-
-
-def _in_cells(report: FixReport, borders: Mapping[str, Borders]) -> FixReport:
-    """The same with places in notebooks given by cell."""
-    from torchlint.notebooks.module import diagnosed_in_cells, in_cells
-
-    return replace(
-        report,
-        remaining=tuple(in_cells(each, borders) for each in report.remaining),
-        diagnostics=tuple(diagnosed_in_cells(each, borders) for each in report.diagnostics),
-    )
 
 
 def made(source: Source, findings: Sequence[Finding]) -> Source:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from torchlint.files.reading import Source, SourceError
+from torchlint.files.reading import PythonIn, Source, SourceError
 from torchlint.finding import Diagnostic, Position
 from torchlint.notebooks.cells import Cells, SpreadError
 from torchlint.notebooks.document import Notebook
@@ -19,29 +19,26 @@ if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
 
 
-class NotebookModule:
-    """A notebook as one Python module.
+class NotebookModule(PythonIn):
+    """A notebook as one Python module: the code cells as a text that `Borders` can read.
 
     Raises:
         SourceError: it cannot be read.
-
-    Attributes:
-        text: the code cells as a Python text that `Borders` can read.
     """
 
     def __init__(self, path: str, data: bytes) -> None:
         self._notebook = Notebook(path, data)
         self._cells = cells_of([cell.source for cell in self._notebook.cells])
-        self.text = self._cells.text
+        super().__init__(self._cells.text.encode("utf-8"))
 
-    def with_text(self, text: str) -> bytes:
+    def written(self, after: Source) -> bytes:
         """The bytes of the notebook with a module that edits have made of its own.
 
         Raises:
             SourceError: of kind `fix`: an edit crosses the border of a cell.
         """
         try:
-            return self._notebook.with_sources(self._cells.sources(text))
+            return self._notebook.with_sources(self._cells.sources(after.text))
         except SpreadError as error:
             raise SourceError(self._notebook.path, str(error), kind="fix") from None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lsprotocol import types
 from pygls import uris
 
-from torchlint.files.reading import NOTEBOOK, Source, SourceError
+from torchlint.files.reading import Source, SourceError, is_notebook
 from torchlint.finding import Applicability, Edit, Finding, Fix, Tier
 from torchlint.fixes.add_ignores import edits_that_silence
 from torchlint.fixes.splice import that_fit, with_fixes
@@ -214,7 +214,7 @@ class Shown:
         if related.path == finding.path:
             part = self._part(related.position)
             uri, place = part.uri, part.places.position(related.position)
-        elif related.path.endswith(NOTEBOOK):
+        elif is_notebook(related.path):
             # An editor cannot open a row of the module that the cells of another notebook make.
             uri, place = self._uri_of(related.path), types.Position(line=0, character=0)
         else:

@@ -80,15 +80,19 @@ def listed_comments(targets: Iterable[Target], findings: Sequence[Finding]) -> I
     unused = {(each.path, each.start): each for each in findings if each.name == _UNUSED}
     for target in targets:
         try:
-            data = target.content()
-            if b"torchlint:" not in data and b"noqa" not in data.lower():
+            content = target.content()
+            if b"torchlint:" not in content and b"noqa" not in content.lower():
                 continue
-            text = decode(target.path, target.read()).text
+            data = target.read()
+            text = decode(target.path, data).text
         except SourceError:
             continue
-        for each in _comments(target.path, text):
-            listed = _in_cell(target, each)
-            yield _judged(listed, unused.get((listed.path, listed.start or Position(0, 0))))
+        borders = target.borders(data)
+        for listed in _comments(target.path, text):
+            start = listed.start or Position(0, 0)
+            if borders is not None:
+                listed = replace(listed, start=(start := borders.located(start)))
+            yield _judged(listed, unused.get((listed.path, start)))
 
 
 def _comments(path: str, text: str) -> Iterator[Listed]:
@@ -109,15 +113,6 @@ def _comments(path: str, text: str) -> Iterator[Listed]:
         ours = sorted(code for code in codes if code.startswith(_OURS))
         if ours:
             yield Listed("noqa", path, Position(row, 1), tuple(ours))
-
-
-def _in_cell(target: Target, listed: Listed) -> Listed:
-    if not target.is_notebook or listed.start is None:
-        return listed
-    from torchlint.notebooks.cells import Borders
-
-    borders = Borders(target.read().decode("utf-8"))
-    return replace(listed, start=borders.located(listed.start))
 
 
 def _judged(listed: Listed, unused: Finding | None) -> Listed:
