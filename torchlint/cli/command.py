@@ -6,6 +6,7 @@ time of a fully cached check.
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,10 +23,18 @@ else:
 
 
 class Command(click.Command):
-    """A command with its own `--help` and `--color`, which ends with what it cannot use."""
+    """A command with its own `--help` and `--color`, which ends with what it cannot use.
+
+    Its docstring is its help. Below a form feed in it are examples, exit codes and some prose,
+    which `--help` prints below the options.
+    """
 
     _help: click.Option | None = None
     _color: click.Option | None = None
+
+    def __init__(self, *words: Any, **attributes: Any) -> None:
+        super().__init__(*words, **attributes)
+        self.epilog = self.epilog or cleandoc(self.help or "").partition("\f")[2]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if self._color is None:

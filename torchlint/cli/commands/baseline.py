@@ -31,57 +31,32 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
     from torchlint.finding import Diagnostic
 
-_EPILOG = """\
-Adopt torchlint in an old repository:
-  torchlint baseline write         record today's findings; commit the file
-  torchlint baseline check         in CI: fail on new findings and on stale entries
-  torchlint baseline prune         remove what was fixed; the file only shrinks
-  torchlint baseline write         later: also accept what is new, which the diff shows
-
-The file is torchlint-baseline.json in this folder. --baseline names another one, and so does the
-key `baseline` of [tool.torchlint], relative to the configuration file. With that key,
-`torchlint check` hides known findings too.
-
-An entry identifies a finding by rule, file, class and function, and code, not by line. Edit
-`owner`, `reason` and `expires` ("2027-01-31", the last day it is covered) in the file;
-`torchlint suppressions` lists them.
-
-Exit codes: see the `--help` of each of the three.
-"""
-_CHECK_EPILOG = """\
-Pass the same PATHS to write, check and prune: whether a helper is hot depends on the files that
-call it. Entries of files and rules that a run does not check are left alone.
-
-Exit codes:
-  0  nothing new, and no stale entry; hints do not count
-  1  findings that the baseline does not cover or no longer covers, or stale entries
-  2  an error: wrong usage, no baseline, a file that cannot be read
-"""
-_WRITE_EPILOG = """\
-Examples:
-  torchlint baseline write                         everything in this folder
-  torchlint baseline write src --owner vision      with an owner for the new entries
-
-Existing entries keep their owner, reason and date. Hints are only included with --hints.
-
-Exit codes:
-  0  written, or nothing to change
-  2  an error; the file has the findings of the files that could be checked
-"""
-_PRUNE_EPILOG = """\
-Exit codes:
-  0  pruned, or nothing to prune
-  2  an error; if a file cannot be checked, nothing is pruned
-"""
-
 
 class _Group(Command, click.Group):
     """A group with the same `--help` as the other commands."""
 
 
-@click.group("baseline", cls=_Group, epilog=_EPILOG)
+@click.group("baseline", cls=_Group)
 def command() -> None:
-    """Record known findings, so that only new ones fail."""
+    """Record known findings, so that only new ones fail.
+
+    \f
+    Adopt torchlint in an old repository:
+      torchlint baseline write         record today's findings; commit the file
+      torchlint baseline check         in CI: fail on new findings and on stale entries
+      torchlint baseline prune         remove what was fixed; the file only shrinks
+      torchlint baseline write         later: also accept what is new, which the diff shows
+
+    The file is torchlint-baseline.json in this folder. --baseline names another one, and so does
+    the key `baseline` of [tool.torchlint], relative to the configuration file. With that key,
+    `torchlint check` hides known findings too.
+
+    An entry identifies a finding by rule, file, class and function, and code, not by line. Edit
+    `owner`, `reason` and `expires` ("2027-01-31", the last day it is covered) in the file;
+    `torchlint suppressions` lists them.
+
+    Exit codes: see the `--help` of each of the three.
+    """
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -158,7 +133,7 @@ def _the_baseline(plan: Plan, options: Options, given: str | None) -> Baseline:
     return Baseline(configured or baseline_file.NAME)
 
 
-@command.command("write", cls=Command, epilog=_WRITE_EPILOG)
+@command.command("write", cls=Command)
 @_paths
 @click.option("--owner", metavar="NAME", help="Who fixes the new findings.")
 @click.option("--reason", metavar="TEXT", help="Why they are not fixed yet.")
@@ -186,6 +161,17 @@ def write(
     """Record today's findings.
 
     Fixed findings are removed from an existing file, and moved ones keep their entry.
+
+    \f
+    Examples:
+      torchlint baseline write                         everything in this folder
+      torchlint baseline write src --owner vision      with an owner for the new entries
+
+    Existing entries keep their owner, reason and date. Hints are only included with --hints.
+
+    Exit codes:
+      0  written, or nothing to change
+      2  an error; the file has the findings of the files that could be checked
     """
     day = day_to_come(until)
     compared = _compare(paths, options, baseline, needed=False)
@@ -202,7 +188,7 @@ def write(
     raise click.exceptions.Exit(2 if compared.diagnostics else 0)
 
 
-@command.command("check", cls=Command, epilog=_CHECK_EPILOG)
+@command.command("check", cls=Command)
 @_paths
 @reports.report_options
 @_options
@@ -213,7 +199,17 @@ def check(
     options: Options,
     baseline: str | None,
 ) -> None:
-    """Fail on new findings and on stale entries."""
+    """Fail on new findings and on stale entries.
+
+    \f
+    Pass the same PATHS to write, check and prune: whether a helper is hot depends on the files that
+    call it. Entries of files and rules that a run does not check are left alone.
+
+    Exit codes:
+      0  nothing new, and no stale entry; hints do not count
+      1  findings that the baseline does not cover or no longer covers, or stale entries
+      2  an error: wrong usage, no baseline, a file that cannot be read
+    """
     compared = _compare(paths, options, baseline)
     checked = compared.checked
     place = reports.destination(output_file, checked.targets, output_format)
@@ -230,7 +226,7 @@ def check(
     raise click.exceptions.Exit(1 if checked.shown.problems or compared.coverage.stale else 0)
 
 
-@command.command("prune", cls=Command, epilog=_PRUNE_EPILOG)
+@command.command("prune", cls=Command)
 @_paths
 @_options
 def prune(
@@ -238,7 +234,13 @@ def prune(
     options: Options,
     baseline: str | None,
 ) -> None:
-    """Remove fixed findings, and follow moved files; add nothing."""
+    """Remove fixed findings, and follow moved files; add nothing.
+
+    \f
+    Exit codes:
+      0  pruned, or nothing to prune
+      2  an error; if a file cannot be checked, nothing is pruned
+    """
     compared = _compare(paths, options, baseline)
     if compared.diagnostics:
         print_diagnostics(compared.diagnostics)

@@ -21,40 +21,8 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
     from torchlint.memory.store import Store
 
-_EPILOG = """\
-Examples:
-  torchlint check                            everything in this folder
-  torchlint check train.py --hints           also what is likely but not certainly slow
-  torchlint check src --select TL2           only waiting for the device
-  torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
-  torchlint check --output-format github     annotations in a pull request
-  torchlint check --since main               only what this branch made slow
-  torchlint check --output-format sarif --output-file torchlint.sarif
-                                             a file for code scanning
-  torchlint check - --stdin-filename a.py    text from standard input
-  torchlint check --profile profile.json     with what each line cost in a run
-  torchlint check --add-ignore               silence today's findings, to see only new ones
-  torchlint check --add-ignore --until 2027-01-31
-                                             the same up to that day
 
-Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
-select, ignore, per-file-ignores, exclude, extend-exclude, target-torch, require-reason and
-baseline; `torchlint config` shows which settings apply and where they come from.
-
-A comment silences a finding: `# torchlint: ignore[TL201] -- reason` on the line or alone above
-it, `disable[TL201]` and `enable[TL201]` around statements, `ignore-file[TL201]` for the file.
-With `until=2027-01-31` in front of the `--` it ends after that day; `torchlint suppressions` lists
-all of them.
-
-Exit codes:
-  0  nothing found; hints do not count
-  1  findings
-  2  an error: wrong usage, a path that does not exist, a file that cannot be read or
-     parsed; findings in other files are still printed
-"""
-
-
-@click.command("check", cls=Command, epilog=_EPILOG)
+@click.command("check", cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @reports.report_options
@@ -118,6 +86,37 @@ def command(
 
     PATHS are files and folders, or `-` for standard input; the default is this folder. Folders
     are searched for *.py and *.ipynb files that .gitignore and the configuration do not exclude.
+
+    \f
+    Examples:
+      torchlint check                            everything in this folder
+      torchlint check train.py --hints           also what is likely but not certainly slow
+      torchlint check src --select TL2           only waiting for the device
+      torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
+      torchlint check --output-format github     annotations in a pull request
+      torchlint check --since main               only what this branch made slow
+      torchlint check --output-format sarif --output-file torchlint.sarif
+                                                 a file for code scanning
+      torchlint check - --stdin-filename a.py    text from standard input
+      torchlint check --profile profile.json     with what each line cost in a run
+      torchlint check --add-ignore               silence today's findings, to see only new ones
+      torchlint check --add-ignore --until 2027-01-31
+                                                 the same up to that day
+
+    Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
+    select, ignore, per-file-ignores, exclude, extend-exclude, target-torch, require-reason and
+    baseline; `torchlint config` shows which settings apply and where they come from.
+
+    A comment silences a finding: `# torchlint: ignore[TL201] -- reason` on the line or alone above
+    it, `disable[TL201]` and `enable[TL201]` around statements, `ignore-file[TL201]` for the file.
+    With `until=2027-01-31` in front of the `--` it ends after that day; `torchlint suppressions`
+    lists all of them.
+
+    Exit codes:
+      0  nothing found; hints do not count
+      1  findings
+      2  an error: wrong usage, a path that does not exist, a file that cannot be read or
+         parsed; findings in other files are still printed
     """
     if add_ignore:
         from torchlint.cli.commands import add_ignore as adding

@@ -9,18 +9,17 @@ from torchlint.cli.printing import print_lines
 from torchlint.cli.resources import cache_root
 from torchlint.report.terminal.safe_text import plural, visible
 
-_EPILOG = """\
-Exit codes: 0, or 2 if the folder is no cache or cannot be emptied.
-"""
 
-
-@click.command("clean", cls=Command, epilog=_EPILOG)
+@click.command("clean", cls=Command)
 @click.option("--cache-dir", metavar="DIR", help="The cache to empty. Default: the one in use.")
 def command(cache_dir: str | None) -> None:
     """Empty the cache of `check`.
 
     This costs only time: the next `check` looks at every file again. Entries that have not been
     used for a month are removed automatically.
+
+    \f
+    Exit codes: 0, or 2 if the folder is no cache or cannot be emptied.
     """
     from torchlint.memory.cache import clear
 

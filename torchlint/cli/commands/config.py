@@ -13,27 +13,27 @@ from torchlint.cli.printing import paint_for, print_lines
 from torchlint.cli.targets import wishes_from
 from torchlint.report.terminal.safe_text import visible_path
 
-_EPILOG = """\
-Examples:
-  torchlint config                           for this folder
-  torchlint config src/train.py              for a file, including its per-file-ignores
-  torchlint config --select TL2 train.py     together with options of `check`
-  torchlint config --output-format json      for programs
 
-For each file, only the nearest pyproject.toml with [tool.torchlint], or torchlint.toml, in its
-folder or above applies. Options on the command line override it. If target-torch is not set, it
-comes from the project's requirements.
-
-Exit codes: 0, or 2 for a path that does not exist or a configuration that cannot be used.
-"""
-
-
-@click.command("config", cls=Command, epilog=_EPILOG)
+@click.command("config", cls=Command)
 @click.argument("path", default=".", metavar="[PATH]")
 @rule_options
 @output_format("text", "json")
 def command(path: str, options: Options, output_format: str) -> None:
-    """Show which settings and rules apply to PATH, and why."""
+    """Show which settings and rules apply to PATH, and why.
+
+    \f
+    Examples:
+      torchlint config                           for this folder
+      torchlint config src/train.py              for a file, including its per-file-ignores
+      torchlint config --select TL2 train.py     together with options of `check`
+      torchlint config --output-format json      for programs
+
+    For each file, only the nearest pyproject.toml with [tool.torchlint], or torchlint.toml, in its
+    folder or above applies. Options on the command line override it. If target-torch is not set, it
+    comes from the project's requirements.
+
+    Exit codes: 0, or 2 for a path that does not exist or a configuration that cannot be used.
+    """
     from torchlint.config.settings import ConfigError
     from torchlint.engine.effective_settings import effective_settings
     from torchlint.files.discover import why_unreadable

@@ -35,32 +35,9 @@ _OF_VERIFIED: Final = {
     "pairs": "--pairs",
     "budget": "--budget",
 }
-_EPILOG = """\
-Examples:
-  torchlint fix train.py                     print a diff, write nothing
-  torchlint fix train.py | git apply         the same as --apply
-  torchlint fix --apply --unsafe src         also fixes that may change results or memory
-  torchlint fix - --stdin-filename a.py      print a diff for text from standard input
-  torchlint fix --verified train.py          only fixes that are measurably faster and correct
-  torchlint fix --verified train.py --from verify.json    those that `verify --json` measured
-
-By default only safe fixes are made: they keep the values of every program that matches.
-`torchlint rule CODE` says what an unsafe fix may change. Withheld fixes are listed on standard
-error, with the reason.
-
---verified runs the script, as `torchlint verify` does, and makes the fixes that are CONFIRMED and
-whose numbers are bitwise equal or equal to rounding. The script's own arguments go after `--`. If
-there is no such fix, nothing is changed, and the exit code is the one of verify. With --from FILE
-nothing is run: FILE must be a verification of the same script, arguments, sources and machine.
-
-Exit codes:
-  0  nothing to fix, or everything was written
-  1  a diff was printed
-  2  an error
-"""
 
 
-@click.command("fix", cls=Command, epilog=_EPILOG)
+@click.command("fix", cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @click.option("--apply", is_flag=True, help="Write the files instead of printing a diff.")
@@ -89,6 +66,30 @@ def command(paths: tuple[str, ...], options: Options, verified: bool, **given: A
 
     Prints a unified diff; --apply writes the files. PATHS are files and folders, or `-` for
     standard input; the default is this folder.
+
+    \f
+    Examples:
+      torchlint fix train.py                     print a diff, write nothing
+      torchlint fix train.py | git apply         the same as --apply
+      torchlint fix --apply --unsafe src         also fixes that may change results or memory
+      torchlint fix - --stdin-filename a.py      print a diff for text from standard input
+      torchlint fix --verified train.py          only fixes that are measurably faster and correct
+      torchlint fix --verified train.py --from verify.json    those that `verify --json` measured
+
+    By default only safe fixes are made: they keep the values of every program that matches.
+    `torchlint rule CODE` says what an unsafe fix may change. Withheld fixes are listed on standard
+    error, with the reason.
+
+    --verified runs the script, as `torchlint verify` does, and makes the fixes that are CONFIRMED
+    and whose numbers are bitwise equal or equal to rounding. The script's own arguments go after
+    `--`. If there is no such fix, nothing is changed, and the exit code is the one of verify. With
+    --from FILE nothing is run: FILE must be a verification of the same script, arguments, sources
+    and machine.
+
+    Exit codes:
+      0  nothing to fix, or everything was written
+      1  a diff was printed
+      2  an error
     """
     if verified:
         from torchlint.cli.commands.fix_verified import fix_verified

@@ -12,29 +12,8 @@ from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
 from torchlint.cli.targets import plan_from
 
-_EPILOG = """\
-Examples:
-  torchlint hot                          everything in this folder
-  torchlint hot train.py models          these files as one project
-  torchlint hot --output-format json     for programs
 
-A block per file: its training loops and the functions that a framework calls on each step, and
-below them the calls into the project, with the line of each. A call is followed (→ function),
-or the reason why not stands behind it:
-  not on each step   a condition such as `if step % 100 == 0`
-  evaluation         `model.eval()`, `torch.no_grad()` around a loop, the name of a function
-  likely             `forward` of a model that no call was found for; findings there are hints
-  unknown            nothing shows what a parameter is that is called
-
-If a loop of yours is missing here, findings in it are missing too: check the folder that the
-training script is in, so that torchlint sees who calls whom. `torchlint why FILE:LINE` explains
-one line.
-
-Exit codes: 0, or 2 for a file that cannot be read or parsed.
-"""
-
-
-@click.command("hot", cls=Command, epilog=_EPILOG)
+@click.command("hot", cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @tree_options
 @output_format("text", "json")
@@ -43,6 +22,26 @@ def command(paths: tuple[str, ...], options: Options, output_format: str) -> Non
 
     PATHS are files and folders; the default is this folder. Nothing is executed. Rules that the
     configuration switches off make no difference.
+
+    \f
+    Examples:
+      torchlint hot                          everything in this folder
+      torchlint hot train.py models          these files as one project
+      torchlint hot --output-format json     for programs
+
+    A block per file: its training loops and the functions that a framework calls on each step, and
+    below them the calls into the project, with the line of each. A call is followed (→ function),
+    or the reason why not stands behind it:
+      not on each step   a condition such as `if step % 100 == 0`
+      evaluation         `model.eval()`, `torch.no_grad()` around a loop, the name of a function
+      likely             `forward` of a model that no call was found for; findings there are hints
+      unknown            nothing shows what a parameter is that is called
+
+    If a loop of yours is missing here, findings in it are missing too: check the folder that the
+    training script is in, so that torchlint sees who calls whom. `torchlint why FILE:LINE` explains
+    one line.
+
+    Exit codes: 0, or 2 for a file that cannot be read or parsed.
     """
     from torchlint.explain.hot import hot_tree
     from torchlint.report import hot as report

@@ -11,26 +11,8 @@ from torchlint.cli.options import Options, server_options
 from torchlint.cli.resources import cache_opener
 from torchlint.cli.targets import wishes_from
 
-_EPILOG = """\
-\b
-Assistants start the server themselves. Most of them read a JSON file with
-  {"mcpServers": {"torchlint": {"command": "torchlint",
-                                "args": ["mcp", "/path/to/project"]}}}
 
-Tools:
-  check        the findings of `torchlint check`, with each fix as an edit
-  why          why rules did or did not report a line
-  rule         the page of a rule
-  fix_preview  the fixes as a diff
-
-Settings come from pyproject.toml or torchlint.toml, as for `torchlint check`. docs/assistants.md
-says more.
-
-Exit codes: 0 when the assistant has gone, 2 if the server cannot start.
-"""
-
-
-@click.command("mcp", cls=Command, epilog=_EPILOG)
+@click.command("mcp", cls=Command)
 @click.argument("root", required=False, default=".", metavar="[ROOT]")
 @server_options
 def command(root: str, options: Options) -> None:
@@ -39,6 +21,23 @@ def command(root: str, options: Options) -> None:
     It speaks the Model Context Protocol on standard input and output. It checks files in ROOT, by
     default this folder, and no others; it changes no file and never runs the code that it checks.
     It needs the package mcp, which the extra `mcp` installs.
+
+    \f
+    \b
+    Assistants start the server themselves. Most of them read a JSON file with
+      {"mcpServers": {"torchlint": {"command": "torchlint",
+                                    "args": ["mcp", "/path/to/project"]}}}
+
+    Tools:
+      check        the findings of `torchlint check`, with each fix as an edit
+      why          why rules did or did not report a line
+      rule         the page of a rule
+      fix_preview  the fixes as a diff
+
+    Settings come from pyproject.toml or torchlint.toml, as for `torchlint check`.
+    docs/assistants.md says more.
+
+    Exit codes: 0 when the assistant has gone, 2 if the server cannot start.
     """
     if not os.path.isdir(root):
         raise click.UsageError(f"There is no folder `{root}`; name the one to check.")

@@ -15,25 +15,25 @@ from torchlint.cli.targets import require_rules
 if TYPE_CHECKING:
     from torchlint.ruleapi.rule import Rule
 
-_EPILOG = """\
-Examples:
-  torchlint rule                         list all rules
-  torchlint rule TL201                   show a rule's page: what, why, example, fix safety
-  torchlint rule item-in-step-loop       the same by name
-  torchlint rule TL2                     list the rules of a family
-  torchlint rule TR101                   the page of a finding of `torchlint profile`
-  torchlint rule --output-format json    for programs
 
-Exit codes: 0, or 2 for a rule that does not exist.
-"""
-
-
-@click.command("rule", cls=Command, epilog=_EPILOG)
+@click.command("rule", cls=Command)
 @click.argument("rule", required=False, metavar="[CODE|NAME|FAMILY]")
 @output_format("text", "json")
 @DEBUG
 def command(rule: str | None, output_format: str) -> None:
-    """Explain a rule, or list those of a family, or all of them."""
+    """Explain a rule, or list those of a family, or all of them.
+
+    \f
+    Examples:
+      torchlint rule                         list all rules
+      torchlint rule TL201                   show a rule's page: what, why, example, fix safety
+      torchlint rule item-in-step-loop       the same by name
+      torchlint rule TL2                     list the rules of a family
+      torchlint rule TR101                   the page of a finding of `torchlint profile`
+      torchlint rule --output-format json    for programs
+
+    Exit codes: 0, or 2 for a rule that does not exist.
+    """
     from torchlint.profile.catalogue import kind_named
     from torchlint.report import rules
     from torchlint.ruleapi.registry import all_rules

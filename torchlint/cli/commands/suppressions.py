@@ -14,31 +14,8 @@ from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
 from torchlint.cli.targets import plan_from
 
-_EPILOG = """\
-Examples:
-  torchlint suppressions                          everything in this folder
-  torchlint suppressions src | grep ended         what has ended
-  torchlint suppressions | grep unused            what can be removed
-  torchlint suppressions --output-format json     for programs
 
-A line for each, with its rules, its end and its reason:
-  ignore, ignore-file, disable   comments: `# torchlint: ignore[TL201] until=2027-01-31 -- reason`
-  noqa                           `# noqa: TL201`
-  per-file-ignores               patterns of the configuration
-  baseline                       entries of the baseline
-
-  ended     its last day has passed, and its findings are reported again
-  unused    it certainly silences nothing; `torchlint fix --apply` removes such comments, and
-            `torchlint baseline prune` such entries
-  invalid   it silences nothing, since it cannot be read; `torchlint check` says why
-
-Pass the same PATHS as to `check`.
-
-Exit codes: 0, or 2 for a file that cannot be read or parsed.
-"""
-
-
-@click.command("suppressions", cls=Command, epilog=_EPILOG)
+@click.command("suppressions", cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option(
     "--baseline",
@@ -56,6 +33,29 @@ def command(
 
     PATHS are files and folders; the default is this folder. The files are checked, to know what is
     unused. Nothing is executed.
+
+    \f
+    Examples:
+      torchlint suppressions                          everything in this folder
+      torchlint suppressions src | grep ended         what has ended
+      torchlint suppressions | grep unused            what can be removed
+      torchlint suppressions --output-format json     for programs
+
+    A line for each, with its rules, its end and its reason:
+      ignore, ignore-file, disable   comments: `# torchlint: ignore[TL201] until=2027-01-31
+                                     -- reason`
+      noqa                           `# noqa: TL201`
+      per-file-ignores               patterns of the configuration
+      baseline                       entries of the baseline
+
+      ended     its last day has passed, and its findings are reported again
+      unused    it certainly silences nothing; `torchlint fix --apply` removes such comments, and
+                `torchlint baseline prune` such entries
+      invalid   it silences nothing, since it cannot be read; `torchlint check` says why
+
+    Pass the same PATHS as to `check`.
+
+    Exit codes: 0, or 2 for a file that cannot be read or parsed.
     """
     from torchlint.config.folders import Configs
     from torchlint.report import suppressions as report

@@ -24,22 +24,8 @@ if TYPE_CHECKING:
     from torchlint.finding import Position
     from torchlint.project.target import Target
 
-_EPILOG = """\
-Examples:
-  torchlint why train.py:42                  every rule that came close to reporting line 42
-  torchlint why train.py:42 TL201            this rule, whatever it decided
-  torchlint why lab.ipynb:3:12 TL201         line 12 of the third code cell
-  torchlint why src/engine.py:42 --project . with the callers in this folder
 
-A rule about code that runs on each step depends on who calls a function. `why` reads the
-current folder as one project, or the folder of the file if that is elsewhere; --project names
-another one. `torchlint hot` shows the calls.
-
-Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
-"""
-
-
-@click.command("why", cls=Command, epilog=_EPILOG)
+@click.command("why", cls=Command)
 @click.argument("place", metavar="FILE:LINE")
 @click.argument("rule", required=False, metavar="[CODE|NAME]")
 @click.option("--project", metavar="PATH", help="The file or folder with what may call it.")
@@ -53,6 +39,19 @@ def command(
 
     Each rule that looks at something on the line says what decided. With a rule, that one answers
     in any case, and says which lines of the file it looks at. Your code is not executed.
+
+    \f
+    Examples:
+      torchlint why train.py:42                  every rule that came close to reporting line 42
+      torchlint why train.py:42 TL201            this rule, whatever it decided
+      torchlint why lab.ipynb:3:12 TL201         line 12 of the third code cell
+      torchlint why src/engine.py:42 --project . with the callers in this folder
+
+    A rule about code that runs on each step depends on who calls a function. `why` reads the
+    current folder as one project, or the folder of the file if that is elsewhere; --project names
+    another one. `torchlint hot` shows the calls.
+
+    Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
     """
     from torchlint.cli.commands.rule import find
     from torchlint.explain.why import explain
