@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 
     Function = Callable[..., None]
 
+FORMATS: Final = (
+    "text", "concise", "grouped", "json", "github", "gitlab", "sarif", "junit", "rdjson", "html",
+    "agent",
+)  # fmt: skip
+"""Each is a module of `report/formats`."""
 _CLOSED: Final = ("text", "grouped", "agent")
 """Formats that end with what was not looked at."""
 _COUNTED: Final = ("text", "concise", "grouped", "json", "github")
@@ -103,7 +110,7 @@ def report_options(command: Function) -> Function:
         help="Write the report to FILE; the terminal shows the summary and errors. FILE is "
         "replaced in one step, and stays as it is if the check fails.",
     )(command)
-    return output_format(*_RENDERERS)(command)
+    return output_format(*FORMATS)(command)
 
 
 def destination(
@@ -147,7 +154,7 @@ def report(
     look = Look(Paint(), fixes=fixes)
     if output_file is None:
         look = Look(paint_for(sys.stdout), width_of(sys.stdout), fixes)
-    lines = _statistics(checked, chosen) if statistics else _RENDERERS[chosen](checked, look)
+    lines = _statistics(checked, chosen) if statistics else _lines(checked, chosen, look)
     if output_file is None:
         print_lines(lines)
         if not checked.quiet and chosen not in (("text",) if statistics else _CLOSED):
@@ -168,92 +175,41 @@ def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
         yield from checked.closing
 
 
-def _text(checked: Checked, look: Look) -> Iterator[str]:
+def _lines(checked: Checked, chosen: str, look: Look) -> Iterator[str]:
     # Without findings, the common case, no renderer is imported.
-    if checked.findings or checked.shown.hidden_hints:
-        from torchlint.report.formats import text
+    if chosen != "text" or checked.findings or checked.shown.hidden_hints:
+        render = import_module(f"torchlint.report.formats.{chosen}").render
+        offered = _offered(checked, look)
+        yield from render(**{name: offered[name]() for name in signature(render).parameters})
+    if chosen == "agent" and not checked.quiet:
+        from torchlint.report.formats import agent
 
-        yield from text.render(checked.shown, checked.excerpts, look)
-    yield from checked.closing
-
-
-def _concise(checked: Checked, look: Look) -> Iterator[str]:
-    from torchlint.report.formats import concise
-
-    return concise.render(checked.findings, look.paint)
-
-
-def _grouped(checked: Checked, look: Look) -> Iterator[str]:
-    from torchlint.report.formats import grouped
-
-    yield from grouped.render(checked.shown, look.paint)
-    yield from checked.closing
-
-
-def _json(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import json
-
-    return json.render(checked.findings)
-
-
-def _github(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import github
-
-    return github.render(checked.findings, checked.diagnostics)
-
-
-def _agent(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import agent
-
-    yield from agent.render(checked.shown, checked.diagnostics, checked.excerpts)
-    if not checked.quiet:
         yield agent.closing(checked.shown, " ".join(checked.closing))
+    elif chosen in _CLOSED:
+        yield from checked.closing
 
 
-def _gitlab(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import gitlab
-    from torchlint.report.formats import locations as places
+def _offered(checked: Checked, look: Look) -> dict[str, Callable[[], object]]:
+    """What the `render` of a format may ask for, by the name of its parameter."""
 
-    return gitlab.render(checked.findings, checked.diagnostics, places.repository_root())
+    def root() -> str:
+        from torchlint.report.formats.locations import repository_root
 
+        return repository_root()
 
-def _sarif(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import locations as places
-    from torchlint.report.formats import sarif
-    from torchlint.ruleapi.registry import all_rules
+    def rules() -> object:
+        from torchlint.ruleapi.registry import all_rules
 
-    root = places.repository_root()
-    return sarif.render(checked.findings, checked.diagnostics, all_rules(), root)
+        return all_rules()
 
-
-def _junit(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import junit
-
-    return junit.render(checked.findings, checked.diagnostics)
-
-
-def _rdjson(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import rdjson
-
-    return rdjson.render(checked.findings, checked.diagnostics, checked.excerpts)
-
-
-def _html(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import html
-
-    return html.render(checked.shown, checked.diagnostics, checked.excerpts, checked.sentence)
-
-
-_RENDERERS: Final = {
-    "text": _text,
-    "concise": _concise,
-    "grouped": _grouped,
-    "json": _json,
-    "github": _github,
-    "gitlab": _gitlab,
-    "sarif": _sarif,
-    "junit": _junit,
-    "rdjson": _rdjson,
-    "html": _html,
-    "agent": _agent,
-}
+    return {
+        "shown": lambda: checked.shown,
+        "findings": lambda: checked.findings,
+        "diagnostics": lambda: checked.diagnostics,
+        "excerpts": lambda: checked.excerpts,
+        "sentence": lambda: checked.sentence,
+        "look": lambda: look,
+        "paint": lambda: look.paint,
+        "root": root,
+        "rules": rules,
+    }
