@@ -9,7 +9,6 @@ from torchlint.cli.reports import Checked
 from torchlint.cli.resources import connected_pool
 from torchlint.library import check_plan
 from torchlint.report.terminal.progress import Progress
-from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Options
@@ -32,11 +31,4 @@ def check(plan: Plan, options: Options, store: Store, what: str = "files") -> Ch
         connected_pool(options) as pool,
     ):
         result = check_plan(plan, options.wanted, pool=pool, progress=progress, store=store)
-    return Checked(
-        Shown(result.findings, result.hidden_hints),
-        result.diagnostics,
-        plan.targets,
-        result.files,
-        quiet=quiet,
-        stepless=result.stepless,
-    )
+    return Checked(result, plan.targets, quiet=quiet)

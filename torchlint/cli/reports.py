@@ -19,7 +19,8 @@ from torchlint.silence.tiers import Shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from torchlint.finding import Diagnostic, Finding
+    from torchlint.finding import Finding
+    from torchlint.library import CheckResult
     from torchlint.project.target import Target
     from torchlint.report.terminal.excerpt import Excerpts
 
@@ -40,27 +41,18 @@ class Checked:
     """The outcome of a check, as far as it is reported.
 
     Args:
-        files: how many were checked.
         quiet: print nothing but findings.
-        stepless: as in `CheckResult`.
     """
 
     def __init__(
-        self,
-        shown: Shown,
-        diagnostics: Sequence[Diagnostic],
-        targets: Sequence[Target],
-        files: int,
-        *,
-        quiet: bool = False,
-        stepless: bool = False,
+        self, result: CheckResult, targets: Sequence[Target], *, quiet: bool = False
     ) -> None:
-        self.shown = Shown(shown.findings, ()) if quiet else shown
-        self.diagnostics = diagnostics
+        self.shown = Shown(result.findings, () if quiet else result.hidden_hints)
+        self.diagnostics = result.diagnostics
+        self.files = result.files
         self.targets = targets
-        self.files = files
         self.quiet = quiet
-        self.stepless = stepless
+        self._stepless = result.stepless
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -88,7 +80,7 @@ class Checked:
 
     def not_seen(self) -> Iterator[str]:
         """Sentences about what was not looked at, so that silence is not taken for an all-clear."""
-        if self.stepless:
+        if self._stepless:
             from torchlint.report.summary import STEPLESS
 
             yield STEPLESS

@@ -83,32 +83,39 @@ def explain(
     whole = Mapper(files, pool=pool, progress=progress, store=store)
     mapper = next((part for part in parts(whole) if target.path in part.files), whole)
     project = _joined(mapper, store.last(files))
+    line, answers = with_deep_stack(lambda: _answers(target, place, rules, mapper, project))
+    store.note_answers(files)
+    store.save()
+    return Explanation(line, answers, tuple(diagnostics))
+
+
+def _answers(
+    target: Target, place: Position, rules: Sequence[Rule], mapper: Mapper, project: Project
+) -> tuple[str, tuple[Answer, ...]]:
+    """The line, and what each rule makes of it.
+
+    Raises:
+        SourceError: the file cannot be read or parsed, or has no such line.
+    """
     data = target.read()
     borders = {path: known.borders for path, known in mapper.files.items()}
     own = borders[target.path] = target.borders(data)
     brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
-
-    def answers() -> tuple[str, tuple[Answer, ...]]:
-        module = module_of(target._replace(brought=brought), data)
-        try:
-            row = _row(module, place, own)
-            rows = _rows(module, row)
-            words = Words(module, own, rows)
-            sentences = Sentences(words, borders, partial(row_of, project=project, mapper=mapper))
-            asker = Asker(target, project, sentences, Joined(project, sentences))
-            called = target.path in project.summaries
-            codes = set(wanted_by(data, rules, on_demand=called))
-            found = [
-                asker.answer(rule, rows, wanted=rule.code in codes, alone=alone) for rule in rules
-            ]
-            return module.lines[row - 1].strip(), tuple(found)
-        finally:
-            module.release()
-
-    line, found = with_deep_stack(answers)
-    store.note_answers(files)
-    store.save()
-    return Explanation(line, found, tuple(diagnostics))
+    module = module_of(target._replace(brought=brought), data)
+    try:
+        row = _row(module, place, own)
+        rows = _rows(module, row)
+        words = Words(module, own, rows)
+        sentences = Sentences(words, borders, partial(row_of, project=project, mapper=mapper))
+        asker = Asker(target, project, sentences, Joined(project, sentences))
+        codes = set(wanted_by(data, rules, on_demand=target.path in project.summaries))
+        alone = len(rules) == 1
+        answers = [
+            asker.answer(rule, rows, wanted=rule.code in codes, alone=alone) for rule in rules
+        ]
+        return module.lines[row - 1].strip(), tuple(answers)
+    finally:
+        module.release()
 
 
 def _joined(mapper: Mapper, last: tuple[Results, KeptJoin] | None) -> Project:
