@@ -103,7 +103,6 @@ class _Run:
         self._pool = pool
         self._store = Store()
         self._opened: dict[str, Editable] = {}
-        self._now: dict[str, Source] = {}
         self._failed: dict[str, Diagnostic] = {}
         self._about = _about_comments()
 
@@ -123,8 +122,7 @@ class _Run:
         files = [
             FixedFile(path, opened.content, after, (), self._real[path])
             for path, opened in sorted(self._opened.items())
-            if path not in self._failed
-            and (after := self._targets[path].content()) != opened.content
+            if path not in self._failed and (after := opened.target.content()) != opened.content
         ]
         counted = sum(len(first.get(file.path, ())) for file in files)
         _, diagnostics = report.in_cells((), (*report.diagnostics, *self._failed.values()))
@@ -143,27 +141,20 @@ class _Run:
         if path in self._failed:
             return False
         try:
-            opened = self._opened.get(path) or self._open(path, report.digests[path])
-            source = self._now.get(path, opened.source)
-            edits = tuple(_Writer(source, self._note, self._about).edits(findings))
+            file = self._opened.get(path)
+            if file is None:
+                target, digest = self._targets[path], report.digests[path]
+                file = Editable(target, digest, changed=_CHANGED, unfit=_UNFIT)
+                self._opened[path] = file
+            before = file.now
+            edits = tuple(_Writer(before, self._note, self._about).edits(findings))
             fix = Fix(Applicability.SAFE, "Silence it", edits)
-            after = made(source, [findings[0]._replace(fix=fix)])
-            written = opened.written(after)
+            file.change(made(before, [findings[0]._replace(fix=fix)]))
         except SourceError as error:
             self._failed[path] = error.diagnostic
             return False
-        self._now[path] = after
-        self._targets[path] = self._targets[path]._replace(data=written)
-        return after.text != source.text
-
-    def _open(self, path: str, digest: bytes) -> Editable:
-        """
-        Raises:
-            SourceError: the file cannot be changed.
-        """
-        opened = Editable(self._targets[path], digest, changed=_CHANGED, unfit=_UNFIT)
-        self._opened[path], self._targets[path] = opened, opened.target
-        return opened
+        self._targets[path] = file.target
+        return file.now.text != before.text
 
 
 class _Writer:

@@ -24,8 +24,10 @@ class Editable:
         unfit: what to say if its `{encoding}` does not give the file back.
 
     Attributes:
-        target: the file with its content, to be checked from now on whatever happens to it.
+        content: its bytes.
         source: the Python in it.
+        now: the Python that it was changed to so far.
+        target: the file with that, to be checked from now on whatever happens to it.
 
     Raises:
         SourceError: of kind `write` or `fix`, for one of these reasons, or as reading does.
@@ -38,10 +40,19 @@ class Editable:
         data = self._python.data
         if digest_of(data) != digest:
             raise SourceError(target.path, changed, kind="write")
-        self.source = decode(target.path, data)
+        self.source = self.now = decode(target.path, data)
         if encode(self.source, self.source.text) != data:
             message = unfit.format(encoding=self.source.encoding)
             raise SourceError(target.path, message, kind="fix")
+
+    def change(self, after: Source) -> None:
+        """Put other Python in it.
+
+        Raises:
+            SourceError: as for `written`.
+        """
+        self.target = self.target._replace(data=self.written(after))
+        self.now = after
 
     def written(self, after: Source) -> bytes:
         """The bytes of the whole file with this Python in it.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -126,16 +127,6 @@ def apply(files: Sequence[FixedFile]) -> tuple[Diagnostic, ...]:
     return tuple(failed)
 
 
-@dataclass(slots=True)
-class _File:
-    """A file on its way through the rounds: as it was opened, and its Python and its bytes now."""
-
-    opened: Editable
-    now: Source
-    written: bytes
-    applied: list[Finding] = field(default_factory=list)
-
-
 class _Run:
     """The state of one `fix_targets`."""
 
@@ -155,7 +146,8 @@ class _Run:
         self._wanted = wanted
         self._progress = progress
         self._store = Store()
-        self._files: dict[str, _File | None] = {}
+        self._files: dict[str, Editable | None] = {}
+        self._applied: dict[str, list[Finding]] = defaultdict(list)
         self._hopeless: dict[tuple[object, ...], str] = {}
         self._diagnostics: list[Diagnostic] = []
 
@@ -175,9 +167,9 @@ class _Run:
 
     def _fixed_files(self) -> Iterator[FixedFile]:
         for path, file in sorted(self._files.items()):
-            if file is not None and file.written != file.opened.content:
-                before, applied = file.opened.content, tuple(file.applied)
-                yield FixedFile(path, before, file.written, applied, self._real[path])
+            if file is not None and (after := file.target.content()) != file.content:
+                applied = tuple(self._applied[path])
+                yield FixedFile(path, file.content, after, applied, self._real[path])
 
     def _check(self) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], Report]:
         """The fixes to make by file, all wanted findings, and the whole report."""
@@ -192,14 +184,13 @@ class _Run:
                     todo.setdefault(finding.path, []).append(finding)
         return todo, findings, report
 
-    def _file(self, path: str, report: Report) -> _File | None:
+    def _file(self, path: str, report: Report) -> Editable | None:
         """The file of a finding, or None if it cannot be written back as it is."""
         if path not in self._files:
             self._files[path] = None
             try:
-                opened = Editable(self._targets[path], report.digests[path], changed=_CHANGED)
-                self._targets[path] = opened.target
-                self._files[path] = _File(opened, opened.source, opened.content)
+                file = Editable(self._targets[path], report.digests[path], changed=_CHANGED)
+                self._files[path], self._targets[path] = file, file.target
             except SourceError as error:
                 self._diagnostics.append(error.diagnostic)
         return self._files[path]
@@ -222,13 +213,12 @@ class _Run:
             for finding in applied:
                 self._drop(finding, file, "it changes nothing")
         else:
-            file.now = after
-            file.applied += applied
-            file.written = file.opened.written(after)
-            self._targets[path] = self._targets[path]._replace(data=file.written)
+            file.change(after)
+            self._targets[path] = file.target
+            self._applied[path] += applied
         return bool(applied) or len(self._hopeless) > dropped
 
-    def _sound(self, file: _File, findings: Sequence[Finding]) -> Iterator[Finding]:
+    def _sound(self, file: Editable, findings: Sequence[Finding]) -> Iterator[Finding]:
         """The findings whose edits are in the text and do not overlap one another."""
         lines = LineIndex(file.now.text)
         for finding in findings:
@@ -239,18 +229,18 @@ class _Run:
             else:
                 yield finding
 
-    def _made(self, file: _File, findings: Sequence[Finding]) -> Source:
+    def _made(self, file: Editable, findings: Sequence[Finding]) -> Source:
         """The file with these fixes.
 
         Raises:
             SourceError: they cannot be made.
         """
         after = made(file.now, findings)
-        file.opened.written(after)
+        file.written(after)
         return after
 
     def _made_together(
-        self, file: _File, findings: Sequence[Finding]
+        self, file: Editable, findings: Sequence[Finding]
     ) -> tuple[Source, list[Finding]]:
         """The file with as many of these fixes as parse, and which they are."""
         if not findings:
@@ -268,7 +258,7 @@ class _Run:
                 self._drop_if_guilty(finding, file)
         return after, applied
 
-    def _drop_if_guilty(self, finding: Finding, file: _File) -> None:
+    def _drop_if_guilty(self, finding: Finding, file: Editable) -> None:
         """A fix that fails only together with others gets its chance in the next round."""
         try:
             self._made(file, [finding])
@@ -278,7 +268,7 @@ class _Run:
                 reason = f"its result does not parse: {reason}"
             self._drop(finding, file, reason)
 
-    def _drop(self, finding: Finding, file: _File, reason: str) -> None:
+    def _drop(self, finding: Finding, file: Editable, reason: str) -> None:
         self._hopeless[_essence(finding, file.now.text)] = reason
         message = (
             f"The fix of {finding.code} ({finding.name}) was dropped, since {reason.rstrip('.')}; "
@@ -286,7 +276,7 @@ class _Run:
         )
         self._diagnostics.append(Diagnostic(finding.path, message, finding.start, kind="fix"))
 
-    def _why_hopeless(self, finding: Finding, file: _File) -> str | None:
+    def _why_hopeless(self, finding: Finding, file: Editable) -> str | None:
         if not self._hopeless:
             return None
         return self._hopeless.get(_essence(finding, file.now.text))

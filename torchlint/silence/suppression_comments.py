@@ -85,16 +85,16 @@ class Comment:
     reason: str
     start: int
     end: int
-    begins: int
-    stops: int
-    row: int
-    alone: bool
-    nested: bool
-    indent: int
     prose: bool
-    until: date | None = None
-    ends: tuple[int, int] = (0, 0)
-    fault: Fault | None = None
+    until: date | None
+    ends: tuple[int, int]
+    fault: Fault | None
+    begins: int = 0
+    stops: int = 0
+    row: int = 0
+    alone: bool = False
+    nested: bool = False
+    indent: int = 0
     last: int = 0
     partner: Comment | None = None
 
@@ -174,7 +174,6 @@ class CommentLayout:
     def _read(self, text: str, start: tuple[int, int], line: str, *, nested: bool) -> None:
         row, column = start
         self.commented.add(row)
-        alone = not line[:column].strip()
         begins = self._index.offset(Position(row, column + 1))
         if not self.text.startswith(text, begins):
             return  # this tokenizer counts rows differently
@@ -182,15 +181,15 @@ class CommentLayout:
         for here, there in pairwise(starts):
             part = text[here:there]
             if match := _OWN.match(part):
-                found = _comment(match, part, begins + here)
-                found.begins, found.stops = begins, begins + len(text)
-                found.row, found.alone, found.nested = row, alone, nested
-                found.indent = column
-                if found.until is not None and len(self._days) < _MOST_DAYS:
-                    self._days.add(found.until)
-                if found.until is not None and found.until not in self._days:
-                    found.fault = found.fault or "days"
-                self.comments.append(found)
+                comment = _comment(match, part, begins + here)
+                comment.begins, comment.stops = begins, begins + len(text)
+                comment.row, comment.indent = row, column
+                comment.alone, comment.nested = not line[:column].strip(), nested
+                if comment.until is not None and len(self._days) < _MOST_DAYS:
+                    self._days.add(comment.until)
+                if comment.until is not None and comment.until not in self._days:
+                    comment.fault = comment.fault or "days"
+                self.comments.append(comment)
             elif match := _NOQA.search(part):
                 codes = frozenset(code.upper() for code in _NAME.findall(match[1]))
                 self.noqa.append((row, codes))
@@ -270,26 +269,9 @@ def _comment(match: re.Match[str], part: str, offset: int) -> Comment:
         fault = fault or "until"
     dashes = rest.lstrip().startswith("--")
     reason = rest.lstrip().lstrip("-").strip() if dashes else ""
-    end += len(rest.rstrip()) if dashes else 0
     prose = bool(rest.strip()) and not dashes
-    stop = offset + end
-    return Comment(
-        word,
-        names,
-        reason,
-        start=offset,
-        end=stop,
-        begins=offset,
-        stops=stop,
-        row=0,
-        alone=False,
-        nested=False,
-        indent=0,
-        prose=prose,
-        until=until,
-        ends=ends,
-        fault=fault,
-    )
+    end += len(rest.rstrip()) if dashes else 0
+    return Comment(word, names, reason, offset, offset + end, prose, until, ends, fault)
 
 
 def _end_of(part: str, start: int) -> tuple[date | None, int]:
