@@ -248,7 +248,7 @@ def test_the_counter_is_cleared_before_an_error_is_shown(
     torchlint: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from torchlint import library
-    from torchlint.report.terminal.progress import Progress
+    from torchlint.report.terminal.file_counter import Progress
 
     cleared: list[bool] = []
     monkeypatch.setattr(Progress, "clear", lambda self: cleared.append(True))

@@ -12,11 +12,11 @@ from torchlint.engine.large_trees import results_of
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.targets import Wishes
 from torchlint.server.buffers import Buffer, Outcome
+from torchlint.server.editor_settings import ClientSettings
 from torchlint.server.files import Files
-from torchlint.server.memory import Interrupted, Memory
-from torchlint.server.project import Project
+from torchlint.server.open_project import Project
 from torchlint.server.server import Document, Server
-from torchlint.server.settings import ClientSettings
+from torchlint.server.server_store import Interrupted, Memory
 from torchlint.server.worker import Worker
 from torchlint.workers.pool import Pool
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.cli.reports import Checked
 from torchlint.cli.resources import connected_pool
 from torchlint.library import check_plan
-from torchlint.report.terminal.progress import Progress
+from torchlint.report.terminal.file_counter import Progress
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Options

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics
 from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
 from torchlint.engine.check import check
 from torchlint.memory.store import Store
 from torchlint.project.program_files import program_files

@@ -69,7 +69,7 @@ class Checked:
     @property
     def sentence(self) -> str:
         """What happened."""
-        from torchlint.report import summary
+        from torchlint.report import check_summary as summary
 
         return summary.sentence(self.findings, self.files, len(self.diagnostics))
 
@@ -81,7 +81,7 @@ class Checked:
     def not_seen(self) -> Iterator[str]:
         """Sentences about what was not looked at, so that silence is not taken for an all-clear."""
         if self._stepless:
-            from torchlint.report.summary import STEPLESS
+            from torchlint.report.check_summary import STEPLESS
 
             yield STEPLESS
         if any(target.named for target in self.targets):
@@ -89,7 +89,7 @@ class Checked:
 
             left_out = unchecked(self.targets)
             if left_out is not None:
-                from torchlint.report.summary import not_checked
+                from torchlint.report.check_summary import not_checked
 
                 yield not_checked(*left_out)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from torchlint.changes.changed_lines import ChangedLines
 from torchlint.changes.files_before import MergeBase
 from torchlint.cli.checking import check
-from torchlint.cli.targets import wishes_from
+from torchlint.cli.planning import wishes_from
 from torchlint.engine.targets import Plan, plan_gone
 from torchlint.files.discover import shown_path
 from torchlint.files.reading import SourceError
 from torchlint.project.target import texts_in
-from torchlint.report.summary import older, unknown_before
+from torchlint.report.check_summary import older, unknown_before
 from torchlint.report.terminal.safe_text import visible
 from torchlint.silence.new_findings import new_findings
 from torchlint.silence.tiers import Shown

@@ -38,7 +38,7 @@ class Report(NamedTuple):
         """Findings and diagnostics of these files with places in notebooks by cell and row."""
         if not self.borders:
             return tuple(findings), tuple(diagnostics)
-        from torchlint.notebooks.module import diagnosed_in_cells, in_cells
+        from torchlint.notebooks.notebook_module import diagnosed_in_cells, in_cells
 
         return (
             tuple(in_cells(each, self.borders) for each in findings),
@@ -133,7 +133,7 @@ def _unread(known: Known) -> Iterable[Diagnostic]:
     """The cells of a notebook that were skipped."""
     if known.borders is None:
         return ()
-    from torchlint.notebooks.module import unread_cells
+    from torchlint.notebooks.notebook_module import unread_cells
 
     return unread_cells(known.target.path, known.borders)
 

@@ -14,8 +14,8 @@ from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.because import Unlike
 from torchlint.debug import debugging
 from torchlint.engine.map_file import comments_of, suppressions_in
-from torchlint.explain.answers import Answer, Reason, silent
-from torchlint.explain.names import why_another
+from torchlint.explain.namesakes import why_another
+from torchlint.explain.rule_answers import Answer, Reason, silent
 from torchlint.explain.silences import NEEDS, why_context_denies, why_not_each_step
 from torchlint.explain.told import watched
 from torchlint.finding import Applicability, Finding, Tier

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.explain.words import line_of
+from torchlint.explain.code_words import line_of
 from torchlint.finding import Position
 from torchlint.reported import Clue, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from torchlint.explain.code_words import Words
     from torchlint.explain.told import Told
-    from torchlint.explain.words import Words
     from torchlint.notebooks.cells import Borders
 
 

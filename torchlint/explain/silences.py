@@ -14,7 +14,7 @@ from torchlint.ruleapi.contexts import Context
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.loops import Loop
-    from torchlint.explain.words import Words
+    from torchlint.explain.code_words import Words
 
 NEEDS: Final = {
     Context.HOT: "code that runs on each training step",

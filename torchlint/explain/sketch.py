@@ -9,8 +9,8 @@ import libcst as cst
 from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.analysis.summary import call_sites
 from torchlint.engine.map_file import module_of
+from torchlint.explain.code_words import Words
 from torchlint.explain.silences import silence_at
-from torchlint.explain.words import Words
 from torchlint.files.reading import SourceError
 from torchlint.finding import Position
 from torchlint.source.deep_stack import with_deep_stack

@@ -15,10 +15,10 @@ from torchlint.engine.map_file import module_of
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import join
 from torchlint.explain.asker import Asker
+from torchlint.explain.code_words import Words
 from torchlint.explain.joined import Joined
 from torchlint.explain.recorded import row_of
 from torchlint.explain.sentences import Sentences
-from torchlint.explain.words import Words
 from torchlint.files.reading import SourceError
 from torchlint.memory.store import Store
 from torchlint.silence.tiers import Wanted
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torchlint.analysis.module import Module
-    from torchlint.explain.answers import Answer
+    from torchlint.explain.rule_answers import Answer
     from torchlint.finding import Diagnostic, Position, Results
     from torchlint.memory.kept_join import KeptJoin
     from torchlint.notebooks.cells import Borders

@@ -17,7 +17,7 @@ from pydantic import FailFast, Field, ValidationError
 from torchlint.config.settings import ConfigError, shortened
 from torchlint.debug import debugging
 from torchlint.files.reading import SourceError
-from torchlint.mcp.messages import channel
+from torchlint.mcp.incoming_lines import channel
 from torchlint.mcp.root import RefusedError
 from torchlint.report.terminal.safe_text import visible
 from torchlint.version import __version__

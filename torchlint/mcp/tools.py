@@ -9,7 +9,7 @@ from torchlint.engine.targets import Wishes, plan
 from torchlint.library import check_plan
 from torchlint.mcp.root import RefusedError
 from torchlint.memory.store import Store
-from torchlint.report import summary
+from torchlint.report import check_summary as summary
 from torchlint.report.formats import agent
 from torchlint.report.terminal.excerpt import Excerpts
 from torchlint.report.terminal.safe_text import Paint, is_exact, plural, visible, visible_path
@@ -59,7 +59,7 @@ class Tools:
         shown = Shown(result.findings, result.hidden_hints)
         notes: list[str] = []
         if planned.baselines:
-            from torchlint.report import baseline as known
+            from torchlint.report import baseline_notes as known
             from torchlint.silence.baselines import Baselines, CheckScope
 
             scope = CheckScope(planned.targets, wanted, store.rule_names(), not result.diagnostics)
@@ -89,7 +89,7 @@ class Tools:
         """
         from torchlint.explain.place import place_in, which_cell
         from torchlint.explain.why import explain
-        from torchlint.report import why as report
+        from torchlint.report import why_report as report
         from torchlint.ruleapi.registry import all_rules, rule_named
 
         name, position = place_in(place)

@@ -63,7 +63,7 @@ class Target(NamedTuple):
         """
         if not self.is_notebook:
             return PythonIn(content)
-        from torchlint.notebooks.module import notebook_module
+        from torchlint.notebooks.notebook_module import notebook_module
 
         return notebook_module(self.path, content)
 

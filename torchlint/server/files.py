@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Wishes
     from torchlint.project.target import Target
     from torchlint.server.buffers import Buffer
-    from torchlint.server.memory import Memory
+    from torchlint.server.server_store import Memory
 
     Stamp = tuple[int, int, int]
 

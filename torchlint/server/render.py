@@ -13,7 +13,7 @@ from torchlint.finding import Applicability, Edit, Finding, Fix, Tier
 from torchlint.fixes.add_ignores import edits_that_silence
 from torchlint.fixes.splice import that_fit, with_fixes
 from torchlint.notebooks.cells import Borders
-from torchlint.notebooks.module import cells_of, in_cells
+from torchlint.notebooks.notebook_module import cells_of, in_cells
 from torchlint.report.terminal.safe_text import visible
 from torchlint.server.buffers import Cell, data_of
 from torchlint.server.text_positions import Places, overlap

@@ -15,9 +15,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
 from torchlint.report.terminal.safe_text import visible
+from torchlint.server.editor_settings import ClientSettings, read, section
 from torchlint.server.notebooks import SYNC, OpenNotebook
 from torchlint.server.render import Shown, uri_of
-from torchlint.server.settings import ClientSettings, read, section
 from torchlint.server.worker import Worker
 from torchlint.version import __version__
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
 from torchlint.server.buffers import Outcome
-from torchlint.server.memory import Interrupted, Memory
-from torchlint.server.project import Project
-from torchlint.server.settings import ClientSettings
+from torchlint.server.editor_settings import ClientSettings
+from torchlint.server.open_project import Project
+from torchlint.server.server_store import Interrupted, Memory
 from torchlint.source.reparse import TREES, Trees
 from torchlint.workers.bounded import bound_items
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from torchlint.report.terminal.progress import Progress
+from torchlint.report.terminal.file_counter import Progress
 
 if TYPE_CHECKING:
     import pytest

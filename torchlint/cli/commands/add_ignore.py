@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
 from torchlint.silence.until import day_to_come
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from torchlint.report.terminal.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.explain.answers import Answer
+    from torchlint.explain.rule_answers import Answer
     from torchlint.explain.why import Explanation
     from torchlint.report.terminal.safe_text import Paint
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from torchlint.mcp.messages import MOST_OF_A_LINE
+from torchlint.mcp.incoming_lines import MOST_OF_A_LINE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import click
 from torchlint.cli.checking import check
 from torchlint.cli.command import Command
 from torchlint.cli.options import Options, cache_options, output_format, tree_options
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
-from torchlint.cli.targets import plan_from
 
 
 @click.command("suppressions", cls=Command)
@@ -58,7 +58,7 @@ def command(
     Exit codes: 0, or 2 for a file that cannot be read or parsed.
     """
     from torchlint.config.folders import Configs
-    from torchlint.report import suppressions as report
+    from torchlint.report import silence_list as report
     from torchlint.silence import listed
     from torchlint.silence.baseline_file import NAME
     from torchlint.silence.baselines import Baselines, CheckScope

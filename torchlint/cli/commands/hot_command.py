@@ -8,9 +8,9 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import Options, output_format, tree_options
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
 
 
 @click.command("hot", cls=Command)
@@ -44,8 +44,8 @@ def command(paths: tuple[str, ...], options: Options, output_format: str) -> Non
     Exit codes: 0, or 2 for a file that cannot be read or parsed.
     """
     from torchlint.explain.hot import hot_tree
-    from torchlint.report import hot as report
-    from torchlint.report.terminal.progress import Progress
+    from torchlint.report import hot_report as report
+    from torchlint.report.terminal.file_counter import Progress
 
     if "-" in paths:
         raise click.UsageError("`hot` reads files; name a path instead of `-`.")

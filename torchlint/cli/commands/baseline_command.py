@@ -11,13 +11,13 @@ from torchlint.cli import reports
 from torchlint.cli.checking import check as run_check
 from torchlint.cli.command import Command, refused
 from torchlint.cli.options import Options, cache_options, rule_options
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
-from torchlint.cli.targets import plan_from
 from torchlint.config.folders import Configs
 from torchlint.config.keys import leads_out
 from torchlint.files.reading import SourceError
-from torchlint.report import baseline as report
+from torchlint.report import baseline_notes as report
 from torchlint.silence import baseline_file
 from torchlint.silence.baselines import Baseline, CheckScope
 from torchlint.silence.known_findings import BaselineEntry, Coverage, grown

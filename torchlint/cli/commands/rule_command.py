@@ -9,8 +9,8 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import DEBUG, output_format
+from torchlint.cli.planning import require_rules
 from torchlint.cli.printing import print_lines
-from torchlint.cli.targets import require_rules
 
 if TYPE_CHECKING:
     from torchlint.ruleapi.rule import Rule

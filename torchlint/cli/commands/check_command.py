@@ -10,9 +10,9 @@ from torchlint.cli import reports
 from torchlint.cli.checking import check
 from torchlint.cli.command import Command, refused
 from torchlint.cli.options import Options, cache_options, cluster_options, selection_options
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
-from torchlint.cli.targets import plan_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +133,7 @@ def command(
     if show_fixes and (output_format != "text" or statistics):
         raise click.UsageError("--show-fixes is for text; drop --output-format and --statistics.")
     if watch:
-        from torchlint.cli.watch import check_on_changes
+        from torchlint.cli.check_on_changes import check_on_changes
 
         check_on_changes(paths, options)
     store = store_from(options)
@@ -208,7 +208,7 @@ def _hiding(
         if since is not None:
             since.compare(checked)
         if baselines is not None:
-            from torchlint.report import baseline as report
+            from torchlint.report import baseline_notes as report
             from torchlint.silence.baselines import CheckScope
 
             names, sound = store.rule_names(), not checked.diagnostics

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torchlint.project.map_result import MapResult
     from torchlint.project.target import Known
     from torchlint.server.buffers import Buffer
-    from torchlint.server.memory import Memory
+    from torchlint.server.server_store import Memory
     from torchlint.silence.tiers import Wanted
 
 QUICK_S: Final = 0.05

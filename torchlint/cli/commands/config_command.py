@@ -9,8 +9,8 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import Options, output_format, rule_options
+from torchlint.cli.planning import wishes_from
 from torchlint.cli.printing import paint_for, print_lines
-from torchlint.cli.targets import wishes_from
 from torchlint.report.terminal.safe_text import visible_path
 
 
@@ -37,7 +37,7 @@ def command(path: str, options: Options, output_format: str) -> None:
     from torchlint.config.settings import ConfigError
     from torchlint.engine.effective_settings import effective_settings
     from torchlint.files.discover import why_unreadable
-    from torchlint.report import effective_settings as report
+    from torchlint.report import settings_report as report
     from torchlint.ruleapi.names import rule_names
 
     try:

@@ -10,9 +10,9 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import Options, cache_options, output_format, tree_options
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from, store_from
-from torchlint.cli.targets import plan_from
 from torchlint.config.settings import ConfigError
 from torchlint.explain.place import place_in, which_cell
 from torchlint.files.reading import SourceError
@@ -53,10 +53,10 @@ def command(
 
     Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
     """
-    from torchlint.cli.commands.rule import find
+    from torchlint.cli.commands.rule_command import find
     from torchlint.explain.why import explain
-    from torchlint.report import why as report
-    from torchlint.report.terminal.progress import Progress
+    from torchlint.report import why_report as report
+    from torchlint.report.terminal.file_counter import Progress
     from torchlint.ruleapi.registry import all_rules
 
     path, position = _place(place)

@@ -8,8 +8,8 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import Options, server_options
+from torchlint.cli.planning import wishes_from
 from torchlint.cli.resources import cache_opener
-from torchlint.cli.targets import wishes_from
 
 
 @click.command("server", cls=Command)

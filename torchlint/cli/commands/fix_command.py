@@ -10,6 +10,7 @@ import click
 from torchlint.cli.command import Command
 from torchlint.cli.duration import duration_options
 from torchlint.cli.options import Options, selection_options
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import (
     paint_for,
     print_diagnostics,
@@ -19,7 +20,6 @@ from torchlint.cli.printing import (
     written,
 )
 from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ def command(paths: tuple[str, ...], options: Options, verified: bool, **given: A
         fix_verified(paths, options, given)
     _refuse_without_verified()
     from torchlint.fixes import fixer
-    from torchlint.report.terminal.progress import Progress
+    from torchlint.report.terminal.file_counter import Progress
 
     plan = plan_from(paths, options)
     with Progress(sys.stderr, hidden=options.quiet) as progress:

@@ -114,7 +114,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     progress = Progress(sys.stderr)
     changes = changes_from(request, options, given, progress)
     result = run(request, changes, progress, yes=given["yes"])
-    from torchlint.cli.commands.fix import command as fix
+    from torchlint.cli.commands.fix_command import command as fix
 
     given_words = given_to(click.get_current_context(), fix)
     # Whoever runs the offered command may have nothing for the script to read.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.analysis.module import Module
-    from torchlint.explain.words import Words
+    from torchlint.explain.code_words import Words
     from torchlint.ruleapi.rule import Rule
 
 _BRING_NAMES = (How.IMPORT, How.DEFINITION)
