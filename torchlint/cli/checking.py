@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.cli.reports import Checked
 from torchlint.cli.resources import connected_pool
 from torchlint.library import check_plan
-from torchlint.report.terminal.file_counter import Progress
+from torchlint.report.terminal.file_counter import FileCounter
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Options
@@ -27,7 +27,7 @@ def check(plan: Plan, options: Options, store: Store, what: str = "files") -> Ch
     """
     quiet = options.quiet
     with (
-        Progress(sys.stderr, what=what, hidden=quiet) as progress,
+        FileCounter(sys.stderr, what=what, hidden=quiet) as progress,
         connected_pool(options) as pool,
     ):
         result = check_plan(plan, options.wanted, pool=pool, progress=progress, store=store)

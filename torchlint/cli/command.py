@@ -40,7 +40,7 @@ class Command(click.Command):
         if self._color is None:
             self._color = click.Option(
                 ["--color"],
-                type=Choice(("auto", "always", "never")),
+                type=WordChoice(("auto", "always", "never")),
                 expose_value=False,
                 is_eager=True,
                 callback=_set_colour,
@@ -75,7 +75,7 @@ class Command(click.Command):
         return self._help
 
 
-class Choice(_Choice):
+class WordChoice(_Choice):
     """One of several words; an unknown word gets the most similar one as a suggestion."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

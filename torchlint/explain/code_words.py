@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _LONGEST: Final = 60
 
 
-class Words:
+class CodeWords:
     """The words for the code of one file.
 
     Args:

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.analysis.module import Module
-    from torchlint.explain.code_words import Words
+    from torchlint.explain.code_words import CodeWords
     from torchlint.ruleapi.rule import Rule
 
 _BRING_NAMES = (How.IMPORT, How.DEFINITION)
 _STARRED = "`{}` may be what `from {} import *` in {} brings"
 
 
-def why_another(rule: Rule, rows: range, words: Words) -> str:
+def why_another(rule: Rule, rows: range, words: CodeWords) -> str:
     """Why a call or a setting in these rows is another one than that of the rule, by what its name
     stands for; empty if nothing is spelled like one."""
     wanted: dict[str, list[str]] = {}
@@ -62,7 +62,7 @@ def _is_of_a_value(node: cst.Name | cst.Attribute, wanted: list[str], module: Mo
     return bool(bindings) and all(each.how not in _BRING_NAMES for each in bindings)
 
 
-def _said(node: cst.Name | cst.Attribute, wanted: str, words: Words) -> str:
+def _said(node: cst.Name | cst.Attribute, wanted: str, words: CodeWords) -> str:
     module = words.module
     code = module.source(node)
     start: cst.BaseExpression = node

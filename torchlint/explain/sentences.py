@@ -13,8 +13,8 @@ from torchlint.reported import Clue, Fact
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.explain.code_words import Words
-    from torchlint.explain.told import Told
+    from torchlint.explain.code_words import CodeWords
+    from torchlint.explain.told import ToldAnswer
     from torchlint.notebooks.cells import Borders
 
 
@@ -29,7 +29,7 @@ class Sentences:
 
     def __init__(
         self,
-        words: Words,
+        words: CodeWords,
         borders: Mapping[str, Borders | None],
         row_of: Callable[[Fact | Clue], tuple[str, int] | None],
     ) -> None:
@@ -37,7 +37,7 @@ class Sentences:
         self._borders = borders
         self._row_of = row_of
 
-    def of(self, told: Told) -> str:
+    def of(self, told: ToldAnswer) -> str:
         """The sentence of an answer."""
         return told.sentence.format(*(_Place(place, self) for place in told.places))
 

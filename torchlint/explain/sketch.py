@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.analysis.summary import call_sites
 from torchlint.engine.map_file import module_of
-from torchlint.explain.code_words import Words
+from torchlint.explain.code_words import CodeWords
 from torchlint.explain.silences import silence_at
 from torchlint.files.reading import SourceError
 from torchlint.finding import Position
@@ -66,12 +66,12 @@ def _sketch_file(target: Target) -> FileSketch:
     except SourceError:
         return FileSketch({}, {})
     try:
-        return _sketch(Words(module, target.borders(data)))
+        return _sketch(CodeWords(module, target.borders(data)))
     finally:
         module.release()
 
 
-def _sketch(words: Words) -> FileSketch:
+def _sketch(words: CodeWords) -> FileSketch:
     module = words.module
     functions: dict[str, FunctionSketch] = {}
     sites = call_sites(module)
@@ -97,7 +97,7 @@ def _sketch(words: Words) -> FileSketch:
     return FileSketch(functions, loops, tuple(starts))
 
 
-def _call(call: cst.Call | cst.Decorator, words: Words) -> CallSketch:
+def _call(call: cst.Call | cst.Decorator, words: CodeWords) -> CallSketch:
     place, code, found = words.position(call), words.called(call), silence_at(call, words.module)
     if found is None:
         return CallSketch(place, code)

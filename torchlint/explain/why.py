@@ -15,7 +15,7 @@ from torchlint.engine.map_file import module_of
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import join
 from torchlint.explain.asker import Asker
-from torchlint.explain.code_words import Words
+from torchlint.explain.code_words import CodeWords
 from torchlint.explain.joined import Joined
 from torchlint.explain.recorded import row_of
 from torchlint.explain.sentences import Sentences
@@ -105,7 +105,7 @@ def _answers(
     try:
         row = _row(module, place, own)
         rows = _rows(module, row)
-        words = Words(module, own, rows)
+        words = CodeWords(module, own, rows)
         sentences = Sentences(words, borders, partial(row_of, project=project, mapper=mapper))
         asker = Asker(target, project, sentences, Joined(project, sentences))
         codes = set(wanted_by(data, rules, on_demand=target.path in project.summaries))

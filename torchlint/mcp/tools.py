@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.targets import Wishes, plan
 from torchlint.library import check_plan
-from torchlint.mcp.root import RefusedError
+from torchlint.mcp.root import RefusedPathError
 from torchlint.memory.store import Store
 from torchlint.report import check_summary as summary
 from torchlint.report.formats import agent
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixedFile
-    from torchlint.mcp.root import Root
+    from torchlint.mcp.root import AllowedFolder
     from torchlint.memory.cache import Cache
     from torchlint.project.target import Target
 
@@ -39,7 +39,7 @@ class Tools:
     """
 
     def __init__(
-        self, root: Root, given: Wishes, open_cache: Callable[[], Cache | None] | None
+        self, root: AllowedFolder, given: Wishes, open_cache: Callable[[], Cache | None] | None
     ) -> None:
         self._root = root
         self._given = given
@@ -49,7 +49,7 @@ class Tools:
         """The findings of `torchlint check`, in its format `agent`.
 
         Raises:
-            RefusedError: a path is refused, or nothing could be checked.
+            RefusedPathError: a path is refused, or nothing could be checked.
             ConfigError: the configuration cannot be used.
         """
         planned = plan(self._root.paths(paths), self._given)
@@ -69,7 +69,7 @@ class Tools:
         errors = self._errors(result.diagnostics)
         broken = len({each.path for each in result.diagnostics})
         if broken >= max(1, result.files) and not shown.findings:
-            raise RefusedError("\n".join(errors))
+            raise RefusedPathError("\n".join(errors))
         lines, count = _fitting(agent.blocks(shown.findings, Excerpts({})), MOST_BYTES)
         left = len(shown.findings) - count
         if left:
@@ -83,7 +83,7 @@ class Tools:
         """What `torchlint why` says about a line.
 
         Raises:
-            RefusedError: the path is refused, or is no file that torchlint checks.
+            RefusedPathError: the path is refused, or is no file that torchlint checks.
             ConfigError: there is no such rule, or the configuration cannot be used.
             SourceError: the file cannot be read or parsed, or has no such line.
         """
@@ -96,7 +96,7 @@ class Tools:
         path = self._root.path(name)
         if position is None:
             cells = which_cell(os.path.relpath(path) + place.removeprefix(name))
-            raise RefusedError("\n".join(map(visible, cells)))
+            raise RefusedPathError("\n".join(map(visible, cells)))
         rules = list(all_rules().values()) if rule is None else [rule_named(rule)]
         target = self._target(path)
         around = plan((".", path), self._given)
@@ -134,7 +134,7 @@ class Tools:
         diagnostics = [*planned.diagnostics, *report.diagnostics]
         errors = self._errors(diagnostics)
         if diagnostics and not planned.targets:
-            raise RefusedError("\n".join(errors))
+            raise RefusedPathError("\n".join(errors))
         made = [finding for file in report.files for finding in file.applied]
         sentence = fixes.sentence(
             made,
@@ -155,7 +155,9 @@ class Tools:
             if os.path.abspath(target.path) == path:
                 return target
         errors = self._errors(planned.diagnostics)
-        raise RefusedError("\n".join(errors) or "This is a folder; name a file and a line in it.")
+        raise RefusedPathError(
+            "\n".join(errors) or "This is a folder; name a file and a line in it."
+        )
 
     def _errors(self, diagnostics: Iterable[Diagnostic]) -> list[str]:
         """A line for each, as far as there is room. What a file outside of the folder holds, such

@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class Entry:
+class FileEntry:
     """The cached answers and results for one content of a file.
 
     `results` are encoded, by settings and depth, the newest last.
@@ -29,7 +29,7 @@ class Entry:
     results: dict[bytes, bytes] = field(default_factory=dict)
 
 
-Folder = dict[str, Entry]
+Folder = dict[str, FileEntry]
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torchlint.memory.cache import Cache
     from torchlint.memory.interning import Shared
     from torchlint.memory.kept_join import KeptJoin
-    from torchlint.memory.result_codec import Entry, Folder
+    from torchlint.memory.result_codec import FileEntry, Folder
     from torchlint.project.answers import Answers
     from torchlint.project.map_result import Depth, MapResult
     from torchlint.project.target import Known, Target
@@ -246,15 +246,15 @@ class Store:
 
     # on disk -----------------------------------------------------------------------------
 
-    def _of(self, known: Known) -> Entry:
+    def _of(self, known: Known) -> FileEntry:
         """The new entry of a file."""
-        from torchlint.memory.result_codec import Entry
+        from torchlint.memory.result_codec import FileEntry
 
         folder, name = _place(known)
         files = self._new.setdefault(folder, {})
         file = files.get(name)
         if file is None or file.digest != known.digest:
-            file = files[name] = Entry(known.digest)
+            file = files[name] = FileEntry(known.digest)
         return file
 
     def _stored(self, known: Known, depth: Depth) -> MapResult | None:
@@ -272,7 +272,7 @@ class Store:
             return None
         return self.shared.of(result, known.target.path)
 
-    def _load(self, known: Known) -> Entry | None:
+    def _load(self, known: Known) -> FileEntry | None:
         from torchlint.project.answers import Answers
 
         folder, name = _place(known)
@@ -317,7 +317,7 @@ def _place(known: Known) -> tuple[str, str]:
     return os.path.split(os.path.abspath(known.target.path))
 
 
-def _merge(files: Folder, name: str, new: Entry) -> None:
+def _merge(files: Folder, name: str, new: FileEntry) -> None:
     old = files.get(name)
     if old is None or old.digest != new.digest:
         files[name] = new

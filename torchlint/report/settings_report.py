@@ -9,7 +9,7 @@ from torchlint.report.terminal.safe_text import Paint, visible, visible_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.engine.effective_settings import EffectiveSettings, RuleState, Value
+    from torchlint.engine.effective_settings import EffectiveSettings, RuleState, SettingValue
 
 _MOST_SHOWN = 8
 """Entries of a list that one line names."""
@@ -34,7 +34,7 @@ def render(found: EffectiveSettings, paint: Paint) -> Iterator[str]:
     yield from _teach(source)
 
 
-def _values(values: Sequence[Value], paint: Paint) -> Iterator[str]:
+def _values(values: Sequence[SettingValue], paint: Paint) -> Iterator[str]:
     width = max(len(value.key) for value in values)
     for value in values:
         first, *rest = _shown(value.value)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torchlint.project.map_result import MapResult
     from torchlint.project.target import Known
     from torchlint.server.buffers import Buffer
-    from torchlint.server.server_store import Memory
+    from torchlint.server.server_store import ServerStore
     from torchlint.silence.tiers import Wanted
 
 QUICK_S: Final = 0.05
@@ -35,7 +35,7 @@ FEW_BYTES: Final = 60_000
 _NOT_READ: Final = frozenset({"syntax", "undecodable", "unreadable", "worker"})
 
 
-class Project:
+class OpenProject:
     """A folder, or one file outside of all folders. Used by one thread only.
 
     Args:
@@ -48,7 +48,7 @@ class Project:
     def __init__(
         self,
         root: str | None,
-        store: Memory,
+        store: ServerStore,
         wishes: Wishes,
         wanted: Wanted,
         say: Callable[[str], None],

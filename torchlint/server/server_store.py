@@ -27,7 +27,7 @@ class Interrupted(BaseException):  # nothing went wrong, and no rule may catch i
     """Something more urgent came up; what was mapped so far is remembered."""
 
 
-class Memory(Store):
+class ServerStore(Store):
     """Remembers in memory what is asked for all the time, and on disk as `check` does.
 
     Args:

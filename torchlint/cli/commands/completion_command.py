@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from torchlint.cli.command import Choice, Command
+from torchlint.cli.command import Command, WordChoice
 from torchlint.cli.options import DEBUG
 from torchlint.cli.printing import print_lines
 
 
 @click.command("completion", cls=Command)
-@click.argument("shell", type=Choice(("bash", "zsh", "fish")), metavar="bash|zsh|fish")
+@click.argument("shell", type=WordChoice(("bash", "zsh", "fish")), metavar="bash|zsh|fish")
 @DEBUG
 def command(shell: str) -> None:
     """Print a completion script for a shell.

@@ -97,10 +97,10 @@ def command(paths: tuple[str, ...], options: Options, verified: bool, **given: A
         fix_verified(paths, options, given)
     _refuse_without_verified()
     from torchlint.fixes import fixer
-    from torchlint.report.terminal.file_counter import Progress
+    from torchlint.report.terminal.file_counter import FileCounter
 
     plan = plan_from(paths, options)
-    with Progress(sys.stderr, hidden=options.quiet) as progress:
+    with FileCounter(sys.stderr, hidden=options.quiet) as progress:
         report = fixer.fix_targets(
             plan.targets,
             unsafe=given["unsafe"],

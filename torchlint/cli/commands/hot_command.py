@@ -45,13 +45,13 @@ def command(paths: tuple[str, ...], options: Options, output_format: str) -> Non
     """
     from torchlint.explain.hot import hot_tree
     from torchlint.report import hot_report as report
-    from torchlint.report.terminal.file_counter import Progress
+    from torchlint.report.terminal.file_counter import FileCounter
 
     if "-" in paths:
         raise click.UsageError("`hot` reads files; name a path instead of `-`.")
     options.select = ("ALL",)
     plan = plan_from(paths, options)
-    with Progress(sys.stderr) as progress:
+    with FileCounter(sys.stderr) as progress:
         tree = hot_tree(plan.targets, pool=pool_from(options), progress=progress)
     if output_format == "json":
         print_lines([report.as_json(tree)])

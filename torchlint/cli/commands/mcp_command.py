@@ -54,8 +54,8 @@ def command(root: str, options: Options) -> None:
             "The server for assistants needs the package mcp, version 2 or newer; run "
             "`pip install 'mcp>=2'`."
         ) from None
-    from torchlint.mcp.root import Root
+    from torchlint.mcp.root import AllowedFolder
     from torchlint.mcp.tools import Tools
 
-    folder = Root(root)
+    folder = AllowedFolder(root)
     serve(Tools(folder, wishes, open_cache), folder.folder)

@@ -56,7 +56,7 @@ def command(
     from torchlint.cli.commands.rule_command import find
     from torchlint.explain.why import explain
     from torchlint.report import why_report as report
-    from torchlint.report.terminal.file_counter import Progress
+    from torchlint.report.terminal.file_counter import FileCounter
     from torchlint.ruleapi.registry import all_rules
 
     path, position = _place(place)
@@ -66,7 +66,7 @@ def command(
     plan = plan_from((around, path), options, store.rule_names)
     target = _target(path, plan.targets)
     try:
-        with Progress(sys.stderr) as progress:
+        with FileCounter(sys.stderr) as progress:
             found = explain(
                 target,
                 position,

@@ -15,7 +15,7 @@ _PATIENCE: Final = 2.0
 _PAUSE: Final = 0.1
 
 
-class Progress:
+class FileCounter:
     """Call it with (done, total); it prints on terminals only, and only after two seconds.
 
     Args:
@@ -41,7 +41,7 @@ class Progress:
         self._drawn = 0
         self._hidden = hidden or not moves(stream)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> FileCounter:
         return self
 
     def __exit__(self, *_error: object) -> None:

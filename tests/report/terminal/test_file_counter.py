@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from torchlint.report.terminal.file_counter import Progress
+from torchlint.report.terminal.file_counter import FileCounter
 
 if TYPE_CHECKING:
     import pytest
@@ -23,7 +23,7 @@ class Clock:
 
 def test_a_short_run_shows_nothing() -> None:
     stream, clock = Terminal(), Clock()
-    progress = Progress(stream, clock)
+    progress = FileCounter(stream, clock)
     clock.now += 1.9
     progress(1, 10)
     progress.clear()
@@ -32,7 +32,7 @@ def test_a_short_run_shows_nothing() -> None:
 
 def test_a_long_run_counts_and_cleans_up() -> None:
     stream, clock = Terminal(), Clock()
-    progress = Progress(stream, clock)
+    progress = FileCounter(stream, clock)
     clock.now += 2.0
     progress(1, 10)
     progress(2, 10)
@@ -46,7 +46,7 @@ def test_a_long_run_counts_and_cleans_up() -> None:
 
 def test_a_shorter_line_covers_a_longer_one() -> None:
     stream, clock = Terminal(), Clock()
-    with Progress(stream, clock) as progress:
+    with FileCounter(stream, clock) as progress:
         for done in (100, 1):
             clock.now += 2.0
             progress(done, 100)
@@ -57,7 +57,7 @@ def test_a_shorter_line_covers_a_longer_one() -> None:
 def test_a_terminal_that_cannot_go_back_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     stream, clock = Terminal(), Clock()
-    progress = Progress(stream, clock)
+    progress = FileCounter(stream, clock)
     clock.now += 60
     progress(1, 10)
     assert stream.getvalue() == ""
@@ -65,7 +65,7 @@ def test_a_terminal_that_cannot_go_back_gets_nothing(monkeypatch: pytest.MonkeyP
 
 def test_nothing_is_drawn_off_a_terminal() -> None:
     stream, clock = io.StringIO(), Clock()
-    progress = Progress(stream, clock)
+    progress = FileCounter(stream, clock)
     clock.now += 60
     progress(1, 10)
     progress.clear()
