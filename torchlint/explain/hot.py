@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.engine.check import read
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import join
-from torchlint.explain.sketch import FileSketch, sketch_files
+from torchlint.explain.file_sketch import FileSketch, sketch_files
 from torchlint.memory.store import Store
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.project import By, Heat
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from torchlint.analysis.summary import CallSite
-    from torchlint.explain.sketch import CallSketch, FunctionSketch
+    from torchlint.explain.file_sketch import CallSketch, FunctionSketch
     from torchlint.finding import Diagnostic, Position
     from torchlint.project.project import Project
     from torchlint.project.symbols import Key
