@@ -53,7 +53,7 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.rules.model.manual_attention._GIVEN": "at the start of a line",
     "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._AFTER": "after each name of a layer",
     "torchlint.files.words._GUARDED": "at the start of a pattern of a rule",
-    "torchlint.suppressions.comments._UNTIL": "behind the words of a comment",
+    "torchlint.silence.suppression_comments._UNTIL": "behind the words of a comment",
     "torchlint.analysis.edits._CONTINUED": "where a statement ends",
     "torchlint.analysis.places._LINE": "where an edit begins",
     "torchlint.analysis.places._REST": "where an edit ends",

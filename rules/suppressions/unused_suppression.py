@@ -41,8 +41,8 @@ from collections.abc import Collection, Iterable
 
 from torchlint.analysis.places import line_start, next_line
 from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, because
-from torchlint.suppressions.comments import Comment, Name
-from torchlint.suppressions.suppressions import Suppressions
+from torchlint.silence.suppression_comments import Comment, Name
+from torchlint.silence.suppressions import Suppressions
 
 rule = Rule(
     code="TL001",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.report.profile.sample_profiles import failed, profile, rich, static
-from torchlint.cli.commands import verify
+from torchlint.cli.commands import verify_command as verify
 from torchlint.files.reading import SourceError
 from torchlint.profile import profiling as session
 

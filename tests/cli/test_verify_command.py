@@ -451,6 +451,14 @@ def test_a_proven_fix_is_printed_as_a_diff(torchlint, measuring, train):
     assert "apply    torchlint fix --verified --hints train.py --apply" in outcome.err
 
 
+def test_the_offered_command_reads_what_this_one_read(torchlint, measuring, train, here, stdin):
+    (here / "answers").write_text("yes\n")
+    with (here / "answers").open() as stream:
+        stdin(stream.fileno())
+        said = torchlint("fix", "--verified", "train.py").err.splitlines()
+    assert "apply    torchlint fix --verified train.py --apply < FILE" in said
+
+
 def test_a_proven_fix_is_written(torchlint, measuring, train):
     outcome = torchlint("fix", "--verified", "train.py", "--apply", "--", "--epochs", "2")
     assert outcome.code == 0

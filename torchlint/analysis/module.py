@@ -16,8 +16,8 @@ from torchlint.analysis.training.guards import branch_taken
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex, split_lines
-from torchlint.files.reading import NOTEBOOK
-from torchlint.source.positions import Positions, PositionsByNeed
+from torchlint.files.reading import is_notebook
+from torchlint.source.positions import PositionsByNeed
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
 
@@ -198,10 +198,10 @@ class Module:
     # text --------------------------------------------------------------------------------
 
     @cached_property
-    def _positions(self) -> Positions:
+    def _positions(self) -> PositionsByNeed:
         trees = TREES.get()
-        known = None if trees is None else trees.positions(self.path, self.tree)
-        return known or PositionsByNeed(self.tree, self.text, self._nodes.ancestors)
+        known = () if trees is None else trees.parts(self.path, self.tree)
+        return PositionsByNeed(self.tree, self.text, self._nodes.ancestors, known)
 
     @cached_property
     def _lines(self) -> LineIndex:
@@ -320,7 +320,7 @@ class Module:
 
     @property
     def is_notebook(self) -> bool:
-        return self.path.endswith(NOTEBOOK)
+        return is_notebook(self.path)
 
     @cached_property
     def top_level(self) -> list[cst.CSTNode]:

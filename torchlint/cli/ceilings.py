@@ -11,11 +11,11 @@ import click
 
 from torchlint.cli.printing import print_lines
 from torchlint.config.settings import ConfigError
-from torchlint.engine.tiers import Shown
 from torchlint.finding import Tier
 from torchlint.profile import written
 from torchlint.report.terminal.safe_text import visible
 from torchlint.report.verify.figures import TIMES
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from torchlint.profile.written import Written

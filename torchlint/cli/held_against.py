@@ -67,8 +67,8 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         _must_be_new(target)
 
     def hold(result: Profile) -> Profile:
-        from torchlint.cli.dates import today
         from torchlint.profile.before import compare
+        from torchlint.silence.until import today
 
         if before is not None:
             result = replace(result, compared=compare(before, result))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from torchlint.cli.command import Choice, Count
+from torchlint.cli.command import Count, WordChoice
 from torchlint.cli.duration import seconds
 from torchlint.cli.printing import print_lines
 
@@ -47,7 +47,7 @@ def launch_options(command: Function) -> Function:
         ),
         click.option(
             "--launcher",
-            type=Choice([_LOCAL, _TORCHRUN, _SLURM]),
+            type=WordChoice([_LOCAL, _TORCHRUN, _SLURM]),
             default=_LOCAL,
             show_default=True,
             help="Where it runs: on this machine; through torchrun on several nodes, on each of "

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics
 from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.memory.store import Store
 from torchlint.project.program_files import program_files
 from torchlint.report.terminal.safe_text import plural
 from torchlint.ruleapi.registry import all_rules
 from torchlint.runtime.failures import OutOfTime
+from torchlint.silence.tiers import Wanted, choose
 from torchlint.verify.compared.measured_fixes import Fixes, find_fixes
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
-from torchlint.cli.command import Choice, Command, Count
+from torchlint.cli.command import Command, Count, WordChoice
 from torchlint.cli.launching import launch_options
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def run_options(command: Function) -> Function:
         ),
         click.option(
             "--device",
-            type=Choice(["auto", "cpu", "cuda"]),
+            type=WordChoice(["auto", "cpu", "cuda"]),
             default="auto",
             show_default=True,
             help="The device to measure; auto takes the one that the script uses.",

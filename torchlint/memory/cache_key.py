@@ -25,7 +25,7 @@ _ENVIRONMENTS: Final = "e" * 16
 _KIND: Final = "packages"
 _HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WITHOUT_EFFECT: Final = frozenset(
-    {"baselines", "changes", "cli", "fixes", "report", "runtime", "server", "verify", "workers"}
+    {"changes", "cli", "fixes", "report", "runtime", "server", "verify", "workers"}
 )
 """Packages of torchlint that do not affect the result of a file. All others do."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.config.settings import ConfigError, read_capped, shortened
 from torchlint.profile.result import SCHEMA
 from torchlint.runtime.messages import MalformedError, Message
-from torchlint.suppressions.until import parse_date
+from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

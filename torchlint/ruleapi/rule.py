@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from torchlint.project.project import Project
     from torchlint.reported import Value
     from torchlint.ruleapi.declared import Change, Match, Pattern
-    from torchlint.suppressions.comments import Comment
-    from torchlint.suppressions.suppressions import Suppressions
+    from torchlint.silence.suppression_comments import Comment
+    from torchlint.silence.suppressions import Suppressions
 
 NodeCheck = Callable[..., "Iterable[Reported]"]
 Version = tuple[int, int]

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
@@ -40,33 +40,21 @@ if TYPE_CHECKING:
 
 
 def fix_verified(
-    arguments: tuple[str, ...],
-    options: Options,
-    given: Mapping[str, Any],
-    *,
-    module: str | None,
-    finished: str | None,
-    apply: bool,
-    yes: bool,
-    show_fixes: bool,
-) -> None:
+    arguments: tuple[str, ...], options: Options, given: Mapping[str, Any]
+) -> NoReturn:
     """Verify a script or module, then print or write the good fixes.
 
     Args:
         arguments: the script, then its own arguments; of a module, only those.
         options: that choose the rules.
-        given: `pairs` and `budget`.
-        module: its name, if it is one.
-        finished: a file with a verification, to run nothing.
-        apply: write the files instead of printing a diff.
-        yes: do not ask before running.
-        show_fixes: list what was fixed.
+        given: the other options of `fix`.
 
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
     begun = time.monotonic()
-    program = program_from(arguments, module)
+    finished: str | None = given["finished"]
+    program = program_from(arguments, given["module"])
     if finished is None:
         require_packages()
     from torchlint.cli.program_check import ProgramCheck
@@ -81,11 +69,12 @@ def fix_verified(
     if finished is not None:
         proven = _from_file(finished, request, check)
     else:
-        proven = _measured(request, check, progress, apply=apply, quiet=options.quiet, yes=yes)
+        proven = _measured(request, check, progress, given, quiet=options.quiet)
     if not proven.ids:
         what = "No fix proved both faster and right" if check.known.ids else "There is no fix"
         print_lines([] if options.quiet else [f"{what}; nothing is changed."], err=True)
         raise click.exceptions.Exit(proven.exit)
+    apply, show_fixes = given["apply"], given["show_fixes"]
     code, said = _make(check.known, proven, apply=apply, show_fixes=show_fixes)
     print_lines([] if options.quiet else said, err=True)
     raise click.exceptions.Exit(code)
@@ -116,18 +105,19 @@ def _measured(
     request: Request,
     check: ProgramCheck,
     progress: Progress,
+    options: Mapping[str, Any],
     *,
-    apply: bool,
     quiet: bool,
-    yes: bool,
 ) -> _Proven:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.compared.changes import Changes
 
     changes = Changes(request.program, in_time(request, check.fixes), more=check.fixes)
-    result = run(request, changes, progress, yes=yes)
+    result = run(request, changes, progress, yes=options["yes"])
     context = click.get_current_context()
-    given = None if apply else given_to(context, context.command)
+    given = None
+    if not options["apply"]:
+        given = replace(given_to(context, context.command), stdin=bool(request.stdin))
     if not quiet:
         print_result(replace(result, given=given), err=True)
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)

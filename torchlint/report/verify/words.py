@@ -63,7 +63,8 @@ def apply_command(result: Result) -> str | None:
     finished = given.json or (_JSON if given.others else None)
     options = [*given.rules, *(["--from", finished] if finished else given.time)]
     words = ["torchlint", "fix", "--verified", *options, *program, "--apply"]
-    return shlex.join([*words, "--", *own] if own else words)
+    said = shlex.join([*words, "--", *own] if own else words)
+    return f"{said} < FILE" if given.stdin else said
 
 
 def program_and_own(argv: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,0 +1,138 @@
+"""`torchlint verify`: runs the original and the fixed program, and measures each fix."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from torchlint.cli.command import Count
+from torchlint.cli.duration import duration_options
+from torchlint.cli.launching import help_another_node, run_in_a_job
+from torchlint.cli.options import Options, output_format, rule_options
+from torchlint.cli.printing import must_be_writable, print_lines, write_report
+from torchlint.cli.script_options import ScriptCommand, run_options
+from torchlint.cli.verification import (
+    agree,
+    changes_from,
+    given_to,
+    print_result,
+    program_from,
+    request_from,
+    require_packages,
+    run,
+)
+
+_EPILOG = """\
+Examples:
+  torchlint verify train.py                        every fix that `fix --unsafe` would make
+  torchlint verify train.py -- --epochs 5          with the script's own arguments
+  torchlint verify -m pkg.train -- --epochs 5      a module, as with `python -m`
+  torchlint verify train.py --total-only           all fixes together, in half the time
+  torchlint verify train.py --with mine.patch      your own change instead of torchlint's fixes
+  torchlint verify train.py --against other.py     another script; the same one shows the noise
+  torchlint fix --verified train.py --apply        make only the fixes that are faster and correct
+
+The script runs many times, for a few seconds each, and is then stopped. Changed sources are
+served from memory; the project's files stay as they are. Results are valid for this machine,
+these arguments and this session.
+
+Exit codes:
+  0  no fix is SLOWER, and no numbers DIFFER
+  1  a fix is SLOWER, or its numbers DIFFER
+  2  wrong usage, a package is missing, or `--device cuda` and the script uses no GPU
+  3  inconclusive: the machine is too noisy, nothing of the change was run, or it is not
+     CONFIRMED with `--require-confirmed`
+  4  the original script failed
+  5  the changed script failed, and the original did not
+  6  no training or inference steps were found
+  7  the time budget ran out, or a run stopped responding
+  130  stopped by Ctrl-C; what was known is printed
+"""
+
+
+@click.command("verify", cls=ScriptCommand, epilog=_EPILOG)
+@click.argument("words", nargs=-1, metavar="SCRIPT [-- ARGS]...")
+@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
+@rule_options
+@click.option("--safe-only", is_flag=True, help="Measure only safe fixes.")
+@click.option(
+    "--per-fix/--total-only",
+    default=True,
+    help="Measure each fix alone and after the others (default), or only all fixes together.",
+)
+@click.option(
+    "--with",
+    "patch",
+    metavar="PATCH",
+    help="Measure this diff instead of the fixes.",
+)
+@click.option("--against", metavar="OTHER.py", help="Measure this script instead of the fixes.")
+@click.option("--steps", type=Count(1), metavar="N", help="Measured steps per process.")
+@click.option("--warmup", type=Count(0), metavar="N", help="Warm-up steps before measuring.")
+@duration_options
+@click.option(
+    "--numbers-steps",
+    type=Count(1),
+    metavar="N",
+    help="Compare the numbers of this many steps. Default: 30, fewer if they are slow.",
+)
+@click.option(
+    "--numbers-from",
+    type=Count(0),
+    default=0,
+    metavar="STEP",
+    help="Compare the numbers from this step on, such as one after an epoch's end.",
+)
+@run_options
+@click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
+@click.option("--details", is_flag=True, help="Print the plan, the noise and the machine as well.")
+@click.option("--json", "json_file", metavar="FILE", help="Write all results to FILE as JSON.")
+@click.option("--html", "html_file", metavar="FILE", help="Write a report with charts to FILE.")
+@output_format("text", "json")
+@click.option("--yes", is_flag=True, help="Run the script without asking.")
+def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
+    """Run the script with and without its fixes, and measure each fix.
+
+    This runs your script. The original and the fixed program take turns on this machine until the
+    difference is settled or the plan ends. Their computed numbers are compared too.
+    """
+    begun = time.monotonic()
+    program = program_from(words, module)
+    require_packages()
+    for place in (given["json_file"], given["html_file"]):
+        if place is not None:
+            must_be_writable(place)
+    help_another_node(given)
+    run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
+    from torchlint.report.verify.progress import Progress
+
+    request = request_from(program, given, begun)
+    progress = Progress(sys.stderr)
+    changes = changes_from(request, options, given, progress)
+    result = run(request, changes, progress, yes=given["yes"])
+    from torchlint.cli.commands.fix_command import command as fix
+
+    given_words = given_to(click.get_current_context(), fix)
+    # Whoever runs the offered command may have nothing for the script to read.
+    others = given_words.others or bool(request.stdin)
+    result = replace(result, given=replace(given_words, others=others))
+    from torchlint.report.verify.json import render as as_json
+
+    if given["output_format"] == "json":
+        print_lines([as_json(result).rstrip("\n")])
+    else:
+        print_result(result, details=given["details"])
+    if given["json_file"]:
+        write_report(given["json_file"], as_json(result))
+    if given["html_file"]:
+        from torchlint.report.verify.html import render as as_page
+
+        write_report(given["html_file"], as_page(result))
+    confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"
+    if result.exit == 0 and given["require_confirmed"] and not confirmed:
+        raise click.exceptions.Exit(3)
+    raise click.exceptions.Exit(result.exit)
