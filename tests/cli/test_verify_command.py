@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.cli import program_check, verification
+from torchlint.cli import program_check, script_runs
 from torchlint.experiment import missing_packages as needs
 from torchlint.experiment.intervals import Estimate
 from torchlint.experiment.machine import Environment, hardware
@@ -429,7 +429,7 @@ def test_the_script_gets_what_a_pipe_has_for_it(torchlint, measuring, train, std
 def test_a_pipe_that_does_not_end_is_not_waited_for(
     torchlint, measuring, train, stdin, monkeypatch
 ):
-    monkeypatch.setattr(verification, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(script_runs, "_PATIENCE_S", 0.01)
     end, start = os.pipe()
     stdin(end)
     torchlint("verify", "train.py")

@@ -11,11 +11,11 @@ import pytest
 from tests.profile.conftest import timing
 from tests.profile.results import confirmed, profile, read_at, written
 from torchlint.config.settings import ConfigError
+from torchlint.experiment.figures import TIMES, TO
 from torchlint.experiment.machine import Environment
 from torchlint.profile.before import compare
-from torchlint.profile.written import decode, read
-from torchlint.report.profile.compared import LINES, render
-from torchlint.report.verify.figures import TIMES, TO
+from torchlint.profile.earlier_profile import decode, read
+from torchlint.report.profile.profile_changes import LINES, render
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from tests.profile.conftest import survey
 from torchlint.experiment.errors import ExperimentError
 from torchlint.profile.plan import NAMES, left_out, plan, wanted
-from torchlint.report.profile.progress import Progress
+from torchlint.report.profile.profile_progress import Progress
 
 
 @pytest.mark.parametrize(("step_s", "steps"), [(0.001, 300), (0.05, 50), (2.0, 10)])

@@ -28,7 +28,7 @@ import pytest
 from tests.warm_start import start_by
 from torchlint import __main__ as main
 from torchlint.experiment import jobs
-from torchlint.report.verify.progress import Progress
+from torchlint.report.measured.progress_line import Progress
 from torchlint.runtime import run as runs
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace

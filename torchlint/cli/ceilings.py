@@ -12,13 +12,13 @@ import click
 from torchlint.cli.printing import print_lines
 from torchlint.config.settings import ConfigError
 from torchlint.engine.tiers import Shown
+from torchlint.experiment.figures import TIMES
 from torchlint.finding import Tier
-from torchlint.profile import written
+from torchlint.profile import earlier_profile as written
 from torchlint.report.terminal.safe_text import visible
-from torchlint.report.verify.figures import TIMES
 
 if TYPE_CHECKING:
-    from torchlint.profile.written import Written
+    from torchlint.profile.earlier_profile import Written
 
 
 def read_profile(path: str) -> Written:

@@ -57,7 +57,7 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         click.ClickException: a file cannot be used; raised before the script runs.
     """
     from torchlint.profile import budget as budgets
-    from torchlint.profile import written
+    from torchlint.profile import earlier_profile as written
 
     before = _read(written.read, given["compare"])
     _must_be_no_time(given["budget_file"])
@@ -122,6 +122,9 @@ def _read(read: Callable[[str], Any], path: str | None) -> Any:
 
 def held_lines(result: Profile, width: int) -> list[str]:
     """What follows the report for people."""
-    from torchlint.report.profile import budget, compared
+    from torchlint.report.profile import budget_lines, profile_changes
 
-    return [*compared.render(result, width), *budget.render(result, paint_for(sys.stdout))]
+    return [
+        *profile_changes.render(result, width),
+        *budget_lines.render(result, paint_for(sys.stdout)),
+    ]

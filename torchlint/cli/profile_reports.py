@@ -64,17 +64,17 @@ def report(result: Profile, given: Mapping[str, Any]) -> None:
     if given["json_file"]:
         write_report(given["json_file"], "".join(f"{line}\n" for line in _json(result, given)))
     if given["html_file"]:
-        from torchlint.report.profile.html import render
+        from torchlint.report.profile.profile_page import render
 
         write_report(given["html_file"], render(result))
     if given["trace_file"]:
-        from torchlint.report.profile import trace
+        from torchlint.report.profile import chrome_trace as trace
 
         write_report(given["trace_file"], trace.render(result))
 
 
 def _text(result: Profile, given: Mapping[str, Any]) -> Iterable[str]:
-    from torchlint.report.profile.text import render
+    from torchlint.report.profile.profile_text import render
 
     width = shutil.get_terminal_size((100, 40)).columns
     lines = render(result, paint_for(sys.stdout), width, details=given["details"])
@@ -82,20 +82,20 @@ def _text(result: Profile, given: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _json(result: Profile, _given: Mapping[str, Any]) -> Iterable[str]:
-    from torchlint.report.profile.json import render
+    from torchlint.report.profile.profile_json import render
 
     return render(result).splitlines()
 
 
 def _sarif(result: Profile, _given: Mapping[str, Any]) -> Iterable[str]:
     from torchlint.report.formats.locations import repository_root
-    from torchlint.report.profile.sarif import render
+    from torchlint.report.profile.profile_sarif import render
 
     return render(result, repository_root())
 
 
 def _github(result: Profile, _given: Mapping[str, Any]) -> Iterable[str]:
-    from torchlint.report.profile.github import render
+    from torchlint.report.profile.profile_annotations import render
 
     return render(result)
 

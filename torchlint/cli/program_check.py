@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
     from torchlint.finding import Diagnostic, Finding
     from torchlint.project.target import Target
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.measured.progress_line import Progress
     from torchlint.runtime.program import Program
     from torchlint.workers.pool import Pool
 

@@ -7,16 +7,16 @@ from collections import defaultdict
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
+from torchlint.profile.earlier_profile import kinds_of, machine_of
 from torchlint.profile.evidence import CUT
 from torchlint.profile.result import Change, Compared
-from torchlint.profile.written import kinds_of, machine_of
 from torchlint.runtime.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from torchlint.profile.earlier_profile import Written, WrittenFinding
     from torchlint.profile.result import Profile, RunFinding
-    from torchlint.profile.written import Written, WrittenFinding
 
     Pair = tuple[WrittenFinding, RunFinding]
 

@@ -17,13 +17,14 @@ from tests.report.profile.sample_profiles import (
     rich,
     static,
 )
+from torchlint.experiment.figures import TIMES
 from torchlint.finding import Position, Tier
 from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.kind import Kind
 from torchlint.profile.result import Line
-from torchlint.report.profile import github, sarif
-from torchlint.report.profile.findings import as_findings
-from torchlint.report.verify.figures import TIMES
+from torchlint.report.profile import profile_annotations as github
+from torchlint.report.profile import profile_sarif as sarif
+from torchlint.report.profile.profile_findings import as_findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ KINDS = {
 
 @pytest.fixture(autouse=True)
 def in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torchlint.report.profile.sarif.all_kinds", lambda: KINDS)
+    monkeypatch.setattr("torchlint.report.profile.profile_sarif.all_kinds", lambda: KINDS)
 
 
 @pytest.fixture
@@ -164,7 +165,7 @@ def test_kinds_are_described_by_their_pages(
 def test_every_kind_there_is_can_be_described(
     run_of: Callable[[Profile], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torchlint.report.profile.sarif.all_kinds", all_kinds)
+    monkeypatch.setattr("torchlint.report.profile.profile_sarif.all_kinds", all_kinds)
     found = tuple(finding(code=kind.code, name=kind.name) for kind in all_kinds().values())
     rules = run_of(profile(findings=found))["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == sorted(all_kinds())

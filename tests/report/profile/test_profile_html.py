@@ -24,11 +24,11 @@ from tests.report.profile.sample_profiles import (
 )
 from tests.report.strict_page import TAGS, Page, poisoned
 from tests.report.verify.sample_results import environment
+from torchlint.experiment.figures import TIMES
 from torchlint.profile.layers import Row
 from torchlint.profile.result import Fact, Profile
-from torchlint.report.profile import html as profile_html
-from torchlint.report.profile import json as profile_json
-from torchlint.report.verify.figures import TIMES
+from torchlint.report.profile import profile_json
+from torchlint.report.profile import profile_page as profile_html
 
 
 def page(found: Profile) -> Page:
@@ -103,7 +103,7 @@ def test_what_scrolls_can_be_reached_by_keyboard(any_page: Page) -> None:
 
 
 def test_jinja2_is_imported_only_for_a_page() -> None:
-    code = "import sys, torchlint.report.profile.html; print('jinja2' in sys.modules)"
+    code = "import sys, torchlint.report.profile.profile_page; print('jinja2' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "False\n"
 

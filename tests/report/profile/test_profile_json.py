@@ -21,10 +21,10 @@ from tests.report.profile.sample_profiles import (
     timing,
 )
 from tests.report.verify.sample_results import environment
-from torchlint.profile import written
+from torchlint.profile import earlier_profile as written
 from torchlint.profile.layers import Row
 from torchlint.profile.result import SCHEMA, Profile, RunFinding
-from torchlint.report.profile.json import render
+from torchlint.report.profile.profile_json import render
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.version import __version__
 

@@ -17,15 +17,15 @@ from tests.report.profile.sample_profiles import (
     timing,
 )
 from tests.report.verify.sample_results import environment
+from torchlint.experiment.figures import TIMES
 from torchlint.profile.layers import Row
 from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import Rank
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, Tried
-from torchlint.report.profile.text import LINES, render
+from torchlint.report.profile.profile_text import LINES, render
 from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
-from torchlint.report.verify.figures import TIMES
 from torchlint.runtime.sandbox.side_effects import SideEffect
 
 WIDTHS = (20, 72, 80, 100, 140, 400)

@@ -18,7 +18,7 @@ from tests.report.verify.sample_results import (
     strips,
 )
 from torchlint.experiment.rounds import BlockStrip
-from torchlint.report.verify.axes import (
+from torchlint.report.measured.axes import (
     Scale,
     decades,
     linear_ticks,

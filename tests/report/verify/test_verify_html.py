@@ -21,8 +21,8 @@ from tests.report.verify.sample_results import (
     rich,
     strips,
 )
-from torchlint.report.verify import html as verify_html
-from torchlint.report.verify import json as verify_json
+from torchlint.report.verify import verification_json as verify_json
+from torchlint.report.verify import verification_page as verify_html
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import Agreement, Comparison, Noise, Result, Verdict
 
@@ -277,6 +277,6 @@ def test_one_fix_stands_for_the_whole_change() -> None:
 
 
 def test_jinja2_is_imported_only_for_a_page() -> None:
-    code = "import sys, torchlint.report.verify.html; print('jinja2' in sys.modules)"
+    code = "import sys, torchlint.report.verify.verification_page; print('jinja2' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "False\n"

@@ -24,7 +24,7 @@ from tests.report.verify.sample_results import (
     rich,
 )
 from torchlint.experiment.rounds import BlockStrip
-from torchlint.report.verify import json as verify_json
+from torchlint.report.verify import verification_json as verify_json
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.runtime.survey import Lanes
 from torchlint.verify.result import SCHEMA, Noise, Numerics, Result, Verdict

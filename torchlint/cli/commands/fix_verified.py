@@ -18,7 +18,7 @@ from torchlint.cli.printing import (
     print_made,
     written,
 )
-from torchlint.cli.verification import (
+from torchlint.cli.script_runs import (
     checked,
     given_to,
     in_time,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from torchlint.cli.options import Options
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.request import Request
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.measured.progress_line import Progress
     from torchlint.verify.compared.measured_fixes import Fixes
 
 
@@ -71,7 +71,7 @@ def fix_verified(
         require_packages()
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.request import Design, Request
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.measured.progress_line import Progress
 
     progress = Progress(io.StringIO() if options.quiet else sys.stderr)
     design = Design(looks=given["pairs"])
@@ -100,7 +100,7 @@ class _Proven(NamedTuple):
 
 
 def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
-    from torchlint.report.verify.words import coverage
+    from torchlint.report.verify.verification_words import coverage
     from torchlint.verify.finished import read_finished, require_current
 
     finished = checked(lambda: read_finished(path))
@@ -121,7 +121,7 @@ def _measured(
     quiet: bool,
     yes: bool,
 ) -> _Proven:
-    from torchlint.report.verify.words import coverage
+    from torchlint.report.verify.verification_words import coverage
     from torchlint.verify.compared.changes import Changes
 
     changes = Changes(request.program, in_time(request, check.fixes), more=check.fixes)

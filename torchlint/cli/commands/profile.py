@@ -17,7 +17,7 @@ from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.profile_reports import profile_report_options, report, require_writable
 from torchlint.cli.script_options import ScriptCommand, how_it_was_run, run_options
-from torchlint.cli.verification import (
+from torchlint.cli.script_runs import (
     consent,
     in_time,
     program_from,
@@ -134,7 +134,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.subject import Linted
     from torchlint.profile.profiling import profile
-    from torchlint.report.profile.progress import Progress
+    from torchlint.report.profile.profile_progress import Progress
 
     progress = Progress(sys.stderr)
     check = ProgramCheck(program, options, progress)

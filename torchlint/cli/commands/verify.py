@@ -15,7 +15,7 @@ from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, output_format, rule_options
 from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.cli.script_options import ScriptCommand, run_options
-from torchlint.cli.verification import (
+from torchlint.cli.script_runs import (
     agree,
     changes_from,
     given_to,
@@ -108,7 +108,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
             must_be_writable(place)
     help_another_node(given)
     run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.measured.progress_line import Progress
 
     request = request_from(program, given, begun)
     progress = Progress(sys.stderr)
@@ -120,7 +120,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     # Whoever runs the offered command may have nothing for the script to read.
     others = given_words.others or bool(request.stdin)
     result = replace(result, given=replace(given_words, others=others))
-    from torchlint.report.verify.json import render as as_json
+    from torchlint.report.verify.verification_json import render as as_json
 
     if given["output_format"] == "json":
         print_lines([as_json(result).rstrip("\n")])
@@ -129,7 +129,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     if given["json_file"]:
         write_report(given["json_file"], as_json(result))
     if given["html_file"]:
-        from torchlint.report.verify.html import render as as_page
+        from torchlint.report.verify.verification_page import render as as_page
 
         write_report(given["html_file"], as_page(result))
     confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"

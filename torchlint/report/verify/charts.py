@@ -8,7 +8,8 @@ from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.verify.axes import (
+from torchlint.experiment.figures import is_interval, milliseconds
+from torchlint.report.measured.axes import (
     Scale,
     Tick,
     linear_ticks,
@@ -16,7 +17,6 @@ from torchlint.report.verify.axes import (
     ratio_scale,
     ratio_ticks,
 )
-from torchlint.report.verify.figures import is_interval, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.verify.axes import Scale, Tick, decades, linear_ticks, padded_scale
+from torchlint.report.measured.axes import Scale, Tick, decades, linear_ticks, padded_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

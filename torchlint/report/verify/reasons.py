@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import difference
 from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify.figures import difference
-from torchlint.report.verify.words import agreement
+from torchlint.report.verify.verification_words import agreement
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
-from torchlint.report.terminal.safe_text import plural, visible
-from torchlint.report.verify import words
-from torchlint.report.verify.figures import (
+from torchlint.experiment.figures import (
     before_and_after,
     duration,
     ratio_with_interval,
     times,
 )
+from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
+from torchlint.report.terminal.safe_text import plural, visible
+from torchlint.report.verify import verification_words as words
 from torchlint.report.verify.reasons import not_measured
 from torchlint.report.verify.reasons import reasons as reasons_of
 from torchlint.verify.result import Agreement, Verdict

@@ -7,9 +7,9 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import duration, milliseconds
 from torchlint.report.terminal.safe_text import plural, visible
-from torchlint.report.verify.figures import duration, milliseconds
-from torchlint.report.verify.words import plan as plan_words
+from torchlint.report.verify.verification_words import plan as plan_words
 from torchlint.verify.budget import room_words
 
 if TYPE_CHECKING:

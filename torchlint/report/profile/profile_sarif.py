@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from torchlint.finding import Tier
 from torchlint.profile.catalogue import all_kinds
 from torchlint.report.formats import sarif
-from torchlint.report.profile.findings import as_findings, problems
+from torchlint.report.profile.profile_findings import as_findings, problems
 from torchlint.version import kind_url
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.plain_json import Json, laid_out, rounded
+from torchlint.report.measured.measured_json import Json, laid_out, rounded
 from torchlint.verify.result import SCHEMA, Verdict
 from torchlint.version import __version__
 

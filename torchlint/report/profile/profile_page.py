@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment import figures
 from torchlint.profile.timeline import COLLECTOR, OTHER, READ, gaps
 from torchlint.profile.units import mebibytes
-from torchlint.report import templates
-from torchlint.report.profile import words
-from torchlint.report.profile.json import document
+from torchlint.report.measured import measured_page as templates
+from torchlint.report.profile import profile_words as words
+from torchlint.report.profile.profile_json import document
 from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify import charts, figures
+from torchlint.report.verify import charts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ class Piece:
 
 def render(result: Profile) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
-    environment = templates.environment("torchlint.report.profile", "torchlint.report.verify")
+    environment = templates.environment("torchlint.report.profile", "torchlint.report.measured")
     environment.globals.update(
         words=words, figures=figures, plural=plural, code_parts=code_parts, width=_width
     )

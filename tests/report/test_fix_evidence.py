@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.report import measured
+from torchlint.report import fix_evidence
 from torchlint.rule import Applicability, Rule
 
 if TYPE_CHECKING:
@@ -31,13 +31,15 @@ NOWHERE = {**CONFIRMED, "verdict": "NOT MEASURABLE HERE", "ratio": None, "why": 
 
 def section(rule: Rule) -> str:
     return (
-        measured.page_of(rule).partition("\n## Measured\n")[2].partition("\n\n## References\n")[0]
+        fix_evidence.page_of(rule)
+        .partition("\n## Measured\n")[2]
+        .partition("\n\n## References\n")[0]
     )
 
 
 @pytest.fixture
 def rule(monkeypatch: pytest.MonkeyPatch) -> Rule:
-    monkeypatch.setattr(measured, "_known", lambda: {"a-rule": [CONFIRMED, NOWHERE]})
+    monkeypatch.setattr(fix_evidence, "_known", lambda: {"a-rule": [CONFIRMED, NOWHERE]})
     return Rule(
         code="TL999",
         name="a-rule",
@@ -73,7 +75,7 @@ def test_what_was_not_measured_says_so(rule: Rule, change: dict[str, object], sa
 
 def test_rules_about_comments_have_nothing_to_measure(rule: Rule) -> None:
     rule.suppression_checks.append(lambda _: ())
-    assert measured.page_of(rule) == PAGE
+    assert fix_evidence.page_of(rule) == PAGE
 
 
 @pytest.fixture
@@ -85,5 +87,5 @@ def evidence(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_the_pages_say_what_the_evidence_says(evidence: ModuleType) -> None:
-    text = (ROOT / "torchlint/report/measured.json").read_text(encoding="utf-8")
+    text = (ROOT / "torchlint/report/fix_evidence.json").read_text(encoding="utf-8")
     assert json.loads(text) == evidence.on_pages(ROOT / "docs/evidence")

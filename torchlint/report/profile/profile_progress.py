@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchlint.experiment.figures import duration, milliseconds
+from torchlint.report.measured.progress_line import Progress as _Line
 from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify.figures import duration, milliseconds
-from torchlint.report.verify.progress import Progress as _Line
 
 if TYPE_CHECKING:
     from torchlint.profile.plan import Plan

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.profile.timeline import STEP, gaps
-from torchlint.report.profile import words
+from torchlint.report.profile import profile_words as words
 from torchlint.version import __version__
 
 if TYPE_CHECKING:

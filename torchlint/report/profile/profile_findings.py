@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.finding import Diagnostic, Finding, Position, Tier
 from torchlint.report.formats.locations import identity
-from torchlint.report.profile import words
+from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.excerpt import Excerpts
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from torchlint.report.verify.figures import (
+from torchlint.experiment.figures import (
     before_and_after,
     count,
     difference,

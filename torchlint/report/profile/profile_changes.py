@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import TIMES, before_and_after, percent
 from torchlint.report.terminal.columns import wrapped
 from torchlint.report.terminal.safe_text import visible, visible_path
-from torchlint.report.verify.figures import TIMES, before_and_after, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

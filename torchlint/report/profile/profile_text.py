@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torchlint.report.profile import words
+from torchlint.experiment.figures import duration, milliseconds, percent
+from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
 from torchlint.report.terminal.safe_text import visible, visible_path
-from torchlint.report.verify.figures import duration, milliseconds, percent
 
 if TYPE_CHECKING:
     from torchlint.profile.result import Profile, RunFinding

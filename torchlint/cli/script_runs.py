@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from torchlint.cli.options import Options
     from torchlint.experiment.request import Request
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.measured.progress_line import Progress
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.result import Given, Result
@@ -269,7 +269,7 @@ def consent(sentence: str, *, yes: bool) -> float:
 
 def print_result(result: Result, *, err: bool = False, details: bool = False) -> None:
     """Print the report for people, to standard output or standard error."""
-    from torchlint.report.verify.text import render
+    from torchlint.report.verify.verification_text import render
 
     width = shutil.get_terminal_size((100, 40)).columns
     paint = paint_for(sys.stderr if err else sys.stdout)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.finding import Diagnostic, Position
 from torchlint.report.formats import github
-from torchlint.report.profile import compared
-from torchlint.report.profile.findings import as_findings, problems
+from torchlint.report.profile import profile_changes as compared
+from torchlint.report.profile.profile_findings import as_findings, problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

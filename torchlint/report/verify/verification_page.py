@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report import templates
+from torchlint.experiment import figures
+from torchlint.report.measured import measured_page as templates
 from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify import charts, figures, losses, reasons, words
-from torchlint.report.verify.json import document
+from torchlint.report.verify import charts, losses, reasons
+from torchlint.report.verify import verification_words as words
+from torchlint.report.verify.verification_json import document
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.intervals import Estimate
     from torchlint.verify.result import Result
 
-_TEMPLATE: Final = "report.html.jinja"
+_TEMPLATE: Final = "verification.html.jinja"
 _LINES: Final = 600
 _EFFECTS: Final = 60
 _NOTES: Final = 60
@@ -70,7 +72,7 @@ def render(result: Result) -> str:
 
 
 def _environment() -> jinja2.Environment:
-    environment = templates.environment("torchlint.report.verify")
+    environment = templates.environment("torchlint.report.verify", "torchlint.report.measured")
     environment.globals.update(
         words=words,
         plural=plural,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.verify.sample_results import declared
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
-from torchlint.report.verify.progress import Progress
+from torchlint.report.measured.progress_line import Progress
 from torchlint.verify.budget import Layout, TimeNeeded
 from torchlint.verify.result import Agreement, Numerics
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torchlint.ruleapi.rule import Rule
 
-_FILE = os.path.join(os.path.dirname(__file__), "measured.json")
+_FILE = os.path.join(os.path.dirname(__file__), "fix_evidence.json")
 _NEXT = "\n## References\n"
 
 

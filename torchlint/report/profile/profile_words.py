@@ -6,13 +6,19 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import TIMES, UNKNOWN, milliseconds, percent
 from torchlint.finding import Tier
 from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
 from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
-from torchlint.report.verify.words import beyond, contained, effects, processors, program_and_own
+from torchlint.report.verify.verification_words import (
+    beyond,
+    contained,
+    effects,
+    processors,
+    program_and_own,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

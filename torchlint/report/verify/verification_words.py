@@ -8,9 +8,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.machine import UNKNOWN_DEVICE
-from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify.figures import (
+from torchlint.experiment.figures import (
     TIMES,
     UNKNOWN,
     interval,
@@ -19,6 +17,8 @@ from torchlint.report.verify.figures import (
     percent,
     ratio,
 )
+from torchlint.experiment.machine import UNKNOWN_DEVICE
+from torchlint.report.terminal.safe_text import plural
 from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 from torchlint.verify.result import Agreement, Verdict
 

@@ -7,14 +7,14 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.profile.result import SCHEMA, RunFinding
-from torchlint.report.plain_json import laid_out, rounded
+from torchlint.report.measured.measured_json import laid_out, rounded
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from torchlint.profile.result import Profile
-    from torchlint.report.plain_json import Json
+    from torchlint.report.measured.measured_json import Json
 
 _ELSEWHERE = ("trace",)
 """Written by `--trace`, and many times as large as all the rest."""
