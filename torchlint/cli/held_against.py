@@ -57,9 +57,9 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         click.ClickException: a file cannot be used; raised before the script runs.
     """
     from torchlint.profile import budget as budgets
-    from torchlint.profile import earlier_profile as written
+    from torchlint.profile import earlier_profile
 
-    before = _read(written.read, given["compare"])
+    before = _read(earlier_profile.read, given["compare"])
     _must_be_no_time(given["budget_file"])
     budget = _read(budgets.read, given["budget_file"])
     target = given["write_budget"]

@@ -6,87 +6,116 @@ wrong with it becomes a `ConfigError` with one sentence. Imported by `check`, so
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from msgspec import Meta, Struct, ValidationError, convert, field
 
 from torchlint.config.settings import ConfigError, read_capped, shortened
+from torchlint.experiment.earlier_json import parsed
 from torchlint.profile.result import SCHEMA
-from torchlint.runtime.messages import MalformedError, Message
 from torchlint.suppressions.until import parse_date
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from torchlint.experiment.machine import Environment
 
 MAX_BYTES: Final = 16 << 20
-_MOST: Final = 2_000
-"""Findings of one list."""
-_LONGEST: Final = 1_000
-_DIGITS: Final = 15
-_CODE: Final = re.compile(r"T[LR]\d{3}", re.ASCII)
 _NO_PROFILE: Final = (
     "This is no profile; write one with `torchlint profile train.py --json profile.json`."
 )
+_Code = Annotated[str, Meta(pattern=r"^T[LR][0-9]{3}\Z")]
+_Text = Annotated[str, Meta(max_length=1_000, pattern=r"^[^\0]*\Z")]
+_Row = Annotated[int, Meta(ge=0)]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFinding:
-    """One finding.
-
-    `share` is at least 0 and below 1; `kinds` are those of its reads; `confirmed` are code, path
-    and row of the findings of `check` that the run confirmed.
-    """
-
-    code: str
-    path: str
-    row: int
-    share: float | None
-    kinds: frozenset[str]
-    confirmed: tuple[tuple[str, str, int], ...]
+class _Confirmed(Struct, frozen=True):
+    code: _Code
+    path: _Text
+    row: _Row
+    status: str
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What later runs ask of a profile.
+class EarlierFinding(Struct, frozen=True):
+    """One finding; its `share` is at least 0 and below 1."""
 
-    `findings` are those of the census, too, and `below` those that were too small to be shown.
-    `machine` says in words what a step time depends on, by what it is.
-    """
+    code: _Code
+    path: _Text
+    row: _Row
+    share: Annotated[float, Meta(ge=0, lt=1)] | None = None
+    values: object = None
+    static: Annotated[tuple[_Confirmed, ...], Meta(max_length=2_000)] = ()
 
-    date: str
-    step_s: float | None
-    noise: float | None
-    findings: tuple[WrittenFinding, ...]
-    below: tuple[WrittenFinding, ...]
-    watched: tuple[str, ...]
-    machine: Mapping[str, str] = field(default_factory=dict)
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Those of its reads."""
+        return kinds_of(self.values)
+
+    @property
+    def confirmed(self) -> tuple[tuple[str, str, int], ...]:
+        """Code, path and row of the findings of `check` that the run confirmed."""
+        seen = (each for each in self.static if each.status == "confirmed")
+        return tuple((each.code, each.path, each.row) for each in seen)
 
 
-def read(path: str) -> Written:
+_Findings = Annotated[tuple[EarlierFinding, ...], Meta(max_length=2_000)]
+
+
+class _Timing(Struct, frozen=True):
+    step_s: Annotated[float, Meta(gt=0, le=1e9)]
+    noise: Annotated[float, Meta(ge=0, le=1)]
+
+
+class _Machine(Struct, frozen=True):
+    torch: _Text
+    device: _Text
+    processors: int
+    gpu: dict[str, _Text] | None = None
+    processor: _Text = ""
+    processes: int = 1
+    nodes: tuple[str, ...] = ()
+
+
+class EarlierProfile(Struct, frozen=True):
+    """What later runs ask of a profile; `below` are findings that were too small to be shown."""
+
+    costly: _Findings = field(name="findings")
+    census: _Findings
+    below: _Findings = ()
+    timing: _Timing | None = None
+    environment: _Machine | None = None
+    written_on: str = field(name="date", default="")
+    watched: tuple[_Code, ...] = ()
+
+    @property
+    def findings(self) -> tuple[EarlierFinding, ...]:
+        """Those of the census, too."""
+        return *self.costly, *self.census
+
+    @property
+    def date(self) -> str:
+        """Empty if it says none."""
+        return self.written_on if parse_date(self.written_on) else ""
+
+
+def read(path: str) -> EarlierProfile:
     """The profile in a file.
 
     Raises:
         ConfigError: it cannot be read, is no profile, or is one of another schema.
     """
-    data = read_capped(path, MAX_BYTES)
     try:
-        return decode(data)
+        return decode(read_capped(path, MAX_BYTES))
     except ConfigError as error:
         raise ConfigError(error.message, path) from None
 
 
-def decode(data: bytes) -> Written:
+def decode(data: bytes) -> EarlierProfile:
     """The profile in some bytes.
 
     Raises:
         ConfigError: with a sentence on what is wrong.
     """
-    try:
-        found = json.loads(data.decode("utf-8-sig"), parse_int=_number)
-    except (ValueError, RecursionError):
-        raise ConfigError(_NO_PROFILE) from None
+    found = parsed(data)
     if not isinstance(found, dict) or not {"schema", "findings", "census"} <= found.keys():
         raise ConfigError(_NO_PROFILE)
     if type(found["schema"]) is not int or found["schema"] != SCHEMA:
@@ -95,92 +124,29 @@ def decode(data: bytes) -> Written:
             "again with this torchlint."
         )
     try:
-        return _profile(Message("profile", found))
-    except MalformedError as error:
+        return convert(found, EarlierProfile)
+    except ValidationError as error:
         wrong = shortened(str(error))
         raise ConfigError(f"This profile is damaged: {wrong}; write it again.") from None
 
 
-def _profile(found: Message) -> Written:
-    timing = found.part("timing")
-    step_s = noise = None
-    if timing is not None:
-        step_s, noise = timing.number("step_s"), timing.number("noise")
-        if not (step_s > 0 and 0 <= noise <= 1):
-            raise MalformedError(f"a step of {step_s} s with a noise of {noise}")
-    date = found.text("date", "")
-    return Written(
-        date=date if parse_date(date) else "",
-        step_s=step_s,
-        noise=noise,
-        findings=(*_findings(found, "findings"), *_findings(found, "census")),
-        below=tuple(_findings(found, "below")),
-        watched=tuple(code for code in found.texts("watched") if _CODE.fullmatch(code)),
-        machine=machine_of(found.part("environment")),
-    )
-
-
-def machine_of(environment: Message | None) -> dict[str, str]:
-    """What the time of a step depends on."""
+def machine_of(environment: Environment | _Machine | None) -> dict[str, str]:
+    """What the time of a step depends on, in words, by what it is."""
     if environment is None:
         return {}
-    gpu = environment.part("gpu")
-    name = "none" if gpu is None else gpu.text("name", "unknown")
-    found = {
-        "torch": environment.text("torch"),
-        "device": environment.text("device"),
-        "GPU": name,
-        "processor": environment.text("processor", ""),
-        "processors": str(environment.integer("processors")),
-        "processes": str(environment.integer("processes", 1)),
-        "nodes": str(len(environment.texts("nodes")) or 1),
+    gpu = environment.gpu
+    return {
+        "torch": environment.torch,
+        "device": environment.device,
+        "GPU": "none" if gpu is None else gpu.get("name", "unknown"),
+        "processor": environment.processor,
+        "processors": str(environment.processors),
+        "processes": str(environment.processes),
+        "nodes": str(len(environment.nodes) or 1),
     }
-    return {name: _short(value, name) for name, value in found.items()}
-
-
-def _findings(found: Message, key: str) -> Iterator[WrittenFinding]:
-    for each in _parts(found, key):
-        share = each.number_or_none("share")
-        if share is not None and not 0 <= share < 1:
-            raise MalformedError(f"{each.type}: share is {share}, not a part of a step")
-        confirmed = (
-            _place(other) for other in _parts(each, "static") if other.text("status") == "confirmed"
-        )
-        code, path, row = _place(each)
-        kinds = kinds_of(each.values.get("values"))
-        yield WrittenFinding(code, path, row, share, kinds, tuple(confirmed))
 
 
 def kinds_of(values: object) -> frozenset[str]:
     """The kinds of read that a finding counts, by its values."""
     kinds = values.get("kinds") if isinstance(values, Mapping) else None
     return frozenset(map(str, kinds)) if isinstance(kinds, Mapping) else frozenset()
-
-
-def _place(found: Message) -> tuple[str, str, int]:
-    code, row = found.text("code"), found.integer("row")
-    if not _CODE.fullmatch(code) or row < 0:
-        raise MalformedError(f"{found.type}: {code[:60]!r} in row {row}")
-    return code, _short(found.text("path"), "path"), row
-
-
-def _parts(found: Message, key: str) -> Iterator[Message]:
-    """The objects in a list."""
-    listed = found.values.get(key, [])
-    if not isinstance(listed, list) or len(listed) > _MOST:
-        raise MalformedError(f"{found.type}: {key} is no list of at most {_MOST:,} findings")
-    for each in listed:
-        if not isinstance(each, dict):
-            raise MalformedError(f"{found.type}: {key} holds what is no object")
-        yield Message(f"{found.type}.{key}", each)
-
-
-def _short(text: str, name: str) -> str:
-    if len(text) > _LONGEST or "\0" in text:
-        raise MalformedError(f"{name} is not a text of at most {_LONGEST:,} characters")
-    return text
-
-
-def _number(text: str) -> int:
-    # In older versions of Python the time to read a number grows with the square of its digits.
-    return int(text) if len(text) <= _DIGITS else -1

@@ -8,6 +8,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.earlier_json import parsed
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import hardware
 from torchlint.experiment.session import BY_CTRL_C
@@ -91,10 +92,10 @@ def read_finished(path: str) -> Finished:
     import msgspec
 
     try:
-        found = msgspec.json.decode(read_bytes(path), type=Finished)
+        found = msgspec.convert(parsed(read_bytes(path)), Finished)
     except SourceError as error:
         raise ExperimentError(f"{path}: {error.message}") from None
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except msgspec.ValidationError:
         found = None
     if found is None or found.tool != "torchlint" or found.schema != SCHEMA:
         raise ExperimentError(

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.result import SCHEMA, RunFinding
-from torchlint.report.measured.measured_json import laid_out, rounded
-from torchlint.version import __version__
+from torchlint.profile.result import SCHEMA, Profile, RunFinding
+from torchlint.report.measured import measured_json
+from torchlint.report.measured.measured_json import Json, Shape, laid_out, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
 
-    from torchlint.profile.result import Profile
-    from torchlint.report.measured.measured_json import Json
-
-_ELSEWHERE = ("trace",)
-"""Written by `--trace`, and many times as large as all the rest."""
-_OF_TIMED_STEPS = ("step", "limit", "small", "cut", "suppressed")
+_OF_TIMED_STEPS: Final = ("step", "limit", "small", "cut", "suppressed")
 """Without the time of a step, nothing is judged: these are unknown, not empty or zero."""
 
 
@@ -28,38 +21,18 @@ def render(result: Profile) -> str:
 
 
 def document(result: Profile) -> Json:
-    """The object itself: nothing in it but dicts, lists, strings, numbers, booleans and None.
-
-    Seconds are seconds, shares are of one step. Measured numbers have six significant figures; what
-    is not a finite number, or could not be measured, is None.
-    """
-    told = _fields(result, without=_ELSEWHERE)
-    if result.timing is None:
-        told |= dict.fromkeys(_OF_TIMED_STEPS)
-    return {
-        "schema": SCHEMA,
-        "tool": "torchlint",
-        "version": __version__,
-        "command": "profile",
-        **told,
-    }
+    """The object itself. Seconds are seconds, shares are of one step; what could not be measured
+    is None."""
+    return measured_json.document(result, SCHEMA, _SHAPES)
 
 
-def _fields(value: object, without: Collection[str] = ()) -> Json:
-    assert is_dataclass(value)
-    names = [each.name for each in fields(value) if each.name not in without]
-    return {name: _plain(getattr(value, name)) for name in names}
+def _profile(result: Profile, keys: Json) -> Json:
+    del keys["trace"]  # `--trace` writes it, and it is many times as large as all the rest
+    unknown = () if result.timing is not None else _OF_TIMED_STEPS
+    return {"command": "profile", **keys, **dict.fromkeys(unknown)}
 
 
-def _plain(value: object) -> object:
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        return rounded(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, RunFinding):
-        return {**_fields(value), "ceiling": rounded(value.ceiling)}
-    return _fields(value) if is_dataclass(value) else str(value)
+_SHAPES: Final[Mapping[type, Shape]] = {
+    Profile: _profile,
+    RunFinding: lambda finding, keys: {**keys, "ceiling": rounded(finding.ceiling)},
+}
