@@ -10,10 +10,12 @@ from torchlint.experiment.figures import (
     difference,
     duration,
     interval,
+    mebibytes,
     milliseconds,
     percent,
     ratio,
     ratio_with_interval,
+    scaled,
 )
 
 
@@ -65,3 +67,27 @@ def test_large_counts_have_gaps_and_differences_may_be_endless() -> None:
     assert count(12345678) == "12 345 678"
     assert difference(0.00012) == "1.2e-04"
     assert difference(math.inf) == "not finite"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, "0 FLOP"),
+        (12, "12 FLOP"),
+        (999.7, "1 kFLOP"),
+        (1.236e9, "1.24 GFLOP"),
+        (9.997e11, "1 TFLOP"),
+        (3.2e16, "32 PFLOP"),
+        (4e18, "4000 PFLOP"),
+    ],
+)
+def test_a_number_has_three_figures_and_the_letter_of_its_size(value: float, words: str) -> None:
+    assert scaled(value, "FLOP") == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.5, "0.5 MiB"), (511.7, "512 MiB"), (1023.9, "1 GiB"), (12800.0, "12.5 GiB")],
+)
+def test_memory_is_in_mebibytes_or_gibibytes(value: float, words: str) -> None:
+    assert mebibytes(value) == words

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from torchlint.cli.options import Options
     from torchlint.experiment.request import Request
-    from torchlint.report.measured.progress_line import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.result import Given, Result
@@ -75,7 +75,7 @@ def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
 
 
 def changes_from(
-    request: Request, options: Options, given: Mapping[str, object], progress: Progress
+    request: Request, options: Options, given: Mapping[str, object], progress: VerificationProgress
 ) -> Changes:
     """What to compare the program with.
 
@@ -207,7 +207,7 @@ def standard_input() -> bytes | None:
     return None
 
 
-def run(request: Request, changes: Changes, progress: Progress, *, yes: bool) -> Result:
+def run(request: Request, changes: Changes, progress: VerificationProgress, *, yes: bool) -> Result:
     """Say what will be executed, ask if the terminal is interactive, and verify.
 
     Raises:

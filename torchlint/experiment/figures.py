@@ -1,4 +1,4 @@
-"""The numbers of a verification, formatted for people."""
+"""The numbers of a measurement, formatted for people."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "-"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 TO: Final = "\N{RIGHTWARDS ARROW}"
+_SIZES: Final = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def ratio(value: float | None) -> str:
@@ -97,3 +98,21 @@ def megabytes(pair: tuple[float, float]) -> str:
     """`812 → 806 MB`."""
     before, after = (count(round(each)) if math.isfinite(each) else UNKNOWN for each in pair)
     return f"{before} {TO} {after} MB"
+
+
+def scaled(value: float, unit: str) -> str:
+    """`1.24 GFLOP` for 1.24e9 of them."""
+    for size, letter in _SIZES:
+        if value >= 0.9995 * size:
+            return f"{_at_most_three(value / size)} {letter}{unit}"
+    return f"{_at_most_three(value)} {unit}"
+
+
+def mebibytes(value: float) -> str:
+    """`512 MiB`, `12.5 GiB`."""
+    in_gib = value >= 0.9995 * 1024
+    return f"{_at_most_three(value / 1024)} GiB" if in_gib else f"{_at_most_three(value)} MiB"
+
+
+def _at_most_three(value: float) -> str:
+    return f"{value:.0f}" if value >= 999.5 else f"{value:.3g}"

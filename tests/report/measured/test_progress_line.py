@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.verify.sample_results import declared
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
-from torchlint.report.measured.progress_line import Progress
+from torchlint.report.verify.verification_progress import VerificationProgress
 from torchlint.verify.budget import Layout, TimeNeeded
 from torchlint.verify.result import Agreement, Numerics
 
@@ -37,8 +37,10 @@ def an_ordinary_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 
-def progress(stream: io.StringIO, clock: Clock) -> Progress:
-    return Progress(stream, clock=clock, time_of_day=lambda seconds: f"now+{seconds:.0f}")
+def progress(stream: io.StringIO, clock: Clock) -> VerificationProgress:
+    return VerificationProgress(
+        stream, clock=clock, time_of_day=lambda seconds: f"now+{seconds:.0f}"
+    )
 
 
 def more_threads(before: set[threading.Thread]) -> int:
@@ -49,7 +51,7 @@ def more_threads(before: set[threading.Thread]) -> int:
     return sum(thread.is_alive() for thread in more)
 
 
-def interrupted(shown: Progress, of: int | None) -> None:
+def interrupted(shown: VerificationProgress, of: int | None) -> None:
     with shown:
         shown.stage("Measuring", of=of)
         raise KeyboardInterrupt

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from torchlint.cli.options import Options
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.request import Request
-    from torchlint.report.measured.progress_line import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
     from torchlint.verify.compared.measured_fixes import Fixes
 
 
@@ -71,9 +71,9 @@ def fix_verified(
         require_packages()
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.request import Design, Request
-    from torchlint.report.measured.progress_line import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
 
-    progress = Progress(io.StringIO() if options.quiet else sys.stderr)
+    progress = VerificationProgress(io.StringIO() if options.quiet else sys.stderr)
     design = Design(looks=given["pairs"])
     stdin = None if finished else standard_input()
     request = Request(program, budget_s=given["budget"], begun=begun, design=design, stdin=stdin)
@@ -115,7 +115,7 @@ def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
 def _measured(
     request: Request,
     check: ProgramCheck,
-    progress: Progress,
+    progress: VerificationProgress,
     *,
     apply: bool,
     quiet: bool,

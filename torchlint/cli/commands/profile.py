@@ -134,9 +134,9 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.subject import Linted
     from torchlint.profile.profiling import profile
-    from torchlint.report.profile.profile_progress import Progress
+    from torchlint.report.profile.profile_progress import ProfileProgress
 
-    progress = Progress(sys.stderr)
+    progress = ProfileProgress(sys.stderr)
     check = ProgramCheck(program, options, progress)
     request = request_for(program, given, begun)
     findings = in_time(request, check.findings, option="--budget-time")

@@ -108,10 +108,10 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
             must_be_writable(place)
     help_another_node(given)
     run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
-    from torchlint.report.measured.progress_line import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
 
     request = request_from(program, given, begun)
-    progress = Progress(sys.stderr)
+    progress = VerificationProgress(sys.stderr)
     changes = changes_from(request, options, given, progress)
     result = run(request, changes, progress, yes=given["yes"])
     from torchlint.cli.commands.fix import command as fix

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment import figures
+from torchlint.experiment.figures import mebibytes
 from torchlint.profile.timeline import COLLECTOR, OTHER, READ, gaps
-from torchlint.profile.units import mebibytes
 from torchlint.report.measured import measured_page as templates
 from torchlint.report.profile import profile_words as words
 from torchlint.report.profile.profile_json import document

@@ -6,11 +6,10 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.figures import TIMES, UNKNOWN, milliseconds, percent
+from torchlint.experiment.figures import TIMES, UNKNOWN, milliseconds, percent, scaled
 from torchlint.finding import Tier
 from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
-from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.verification_words import (
     beyond,
