@@ -16,6 +16,7 @@ from torchlint.experiment.machine import Environment
 from torchlint.profile.before import compare
 from torchlint.profile.earlier_profile import decode, read
 from torchlint.report.profile.profile_changes import LINES, render
+from torchlint.report.terminal.safe_text import Paint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,7 +124,7 @@ def text(before: Profile, now: Profile, width: int = 100) -> list[str]:
     now = profile(
         **{name: getattr(now, name) for name in now.__slots__} | {"compared": since(before, now)}
     )
-    return render(now, width)
+    return render(now, Paint(), width)
 
 
 def test_the_text_says_the_step_then_what_is_gone_new_and_changed() -> None:
@@ -146,7 +147,7 @@ def test_the_text_is_short_whatever_has_changed() -> None:
     now = profile(*(read_at(path="b/" * 40 + f"{row}.py") for row in range(1, 9)), environment=here)
     assert len(text(before, now, 72)) == LINES
     assert text(profile(), profile())[-1] == "  the findings are the same"
-    assert render(profile(), 100) == []
+    assert render(profile(), Paint(), 100) == []
 
 
 # files -------------------------------------------------------------------------------------

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from torchlint.cli.duration import is_time
-from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
+from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.config.settings import ConfigError
 from torchlint.report.terminal.safe_text import visible
 
@@ -118,13 +117,3 @@ def _read(read: Callable[[str], Any], path: str | None) -> Any:
         return read(path)
     except ConfigError as error:
         raise click.ClickException(visible(str(error))) from None
-
-
-def held_lines(result: Profile, width: int) -> list[str]:
-    """What follows the report for people."""
-    from torchlint.report.profile import budget_lines, profile_changes
-
-    return [
-        *profile_changes.render(result, width),
-        *budget_lines.render(result, paint_for(sys.stdout)),
-    ]

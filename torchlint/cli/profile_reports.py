@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from torchlint.cli.held_against import held_lines
 from torchlint.cli.options import output_format
 from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
 
@@ -74,11 +73,12 @@ def report(result: Profile, given: Mapping[str, Any]) -> None:
 
 
 def _text(result: Profile, given: Mapping[str, Any]) -> Iterable[str]:
-    from torchlint.report.profile.profile_text import render
+    from torchlint.report.profile import profile_changes, profile_text
 
     width = shutil.get_terminal_size((100, 40)).columns
-    lines = render(result, paint_for(sys.stdout), width, details=given["details"])
-    return [*lines, *held_lines(result, width)]
+    paint = paint_for(sys.stdout)
+    lines = profile_text.render(result, paint, width, details=given["details"])
+    return [*lines, *profile_changes.render(result, paint, width)]
 
 
 def _json(result: Profile, _given: Mapping[str, Any]) -> Iterable[str]:

@@ -23,7 +23,8 @@ from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import Rank
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, Tried
-from torchlint.report.profile.profile_text import LINES, render
+from torchlint.report.measured.text_page import LINES
+from torchlint.report.profile.profile_text import render
 from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
 from torchlint.runtime.sandbox.side_effects import SideEffect

@@ -1,10 +1,10 @@
-"""Scales and ticks of charts, in percent of the space that a chart has."""
+"""Scales, ticks and curves of charts, in percent of the space that a chart has."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -24,6 +24,22 @@ class Tick:
 
     at: float
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepLane:
+    """One part of a step.
+
+    Args:
+        share: of all of them.
+        time: in words, as `4.00 ms`.
+        path: a bar for each step, in thousandths of the room; empty: only the whole is known.
+    """
+
+    name: str
+    share: float
+    time: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +125,36 @@ def padded_scale(values: Sequence[float]) -> Scale:
     low, high = min(values), max(values)
     room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
     return Scale(low - room, high + room)
+
+
+def curve(across: Scale, scale: Scale, values: Sequence[float]) -> tuple[str, ...]:
+    """Polylines through the finite ones of evenly spaced values, in thousandths."""
+    parts = _runs(math.isfinite(value) for value in values)
+    lines = [[_point(across, scale, at, values[at]) for at in part] for part in parts]
+    return tuple(" ".join(line * 2 if len(line) == 1 else line) for line in lines)
+
+
+def area(across: Scale, scale: Scale, ends: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+    """Polygons between the lowest and the highest of evenly spaced values, in thousandths."""
+    parts = _runs(math.isfinite(low) and math.isfinite(high) for low, high in ends)
+    return tuple(
+        " ".join(
+            [_point(across, scale, at, ends[at][1]) for at in part]
+            + [_point(across, scale, at, ends[at][0]) for at in reversed(part)]
+        )
+        for part in parts
+    )
+
+
+def _point(across: Scale, scale: Scale, x: float, y: float) -> str:
+    """`x,y` in thousandths of the room."""
+    return f"{10 * across.at(x):.0f},{10 * scale.from_top(y):.0f}"
+
+
+def _runs(known: Iterable[bool]) -> list[list[int]]:
+    """The indexes of values that are known, in a list for each of their runs without a gap."""
+    groups = groupby(enumerate(known), key=lambda each: each[1])
+    return [[at for at, _ in group] for is_known, group in groups if is_known]
 
 
 def _apart(places: Sequence[float]) -> bool:

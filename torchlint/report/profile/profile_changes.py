@@ -1,4 +1,4 @@
-"""What has changed since an earlier profile, for people at a terminal."""
+"""What an earlier profile and a budget say of a profile, for people at a terminal."""
 
 from __future__ import annotations
 
@@ -6,22 +6,36 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import TIMES, before_and_after, percent
 from torchlint.report.terminal.columns import wrapped
-from torchlint.report.terminal.safe_text import visible, visible_path
+from torchlint.report.terminal.safe_text import plural, visible, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.profile.result import Change, Compared, Profile
+    from torchlint.report.terminal.safe_text import Paint
 
 LINES: Final = 8
 _NAMED: Final = 3
 """Findings of each sort."""
 
 
-def render(result: Profile, width: int) -> list[str]:
-    """At most eight lines, none if nothing was compared."""
+def render(result: Profile, paint: Paint, width: int) -> list[str]:
+    """At most eight lines on what has changed, then one for each broken entry of the budget and
+    one that says the whole; none where nothing was compared."""
     lines = [line for each in sentences(result) for line in _wrapped(visible(each), width)]
-    return ["", *lines[: LINES - 1]] if lines else []
+    return [*(["", *lines[: LINES - 1]] if lines else []), *_budget(result, paint)]
+
+
+def _budget(result: Profile, paint: Paint) -> list[str]:
+    found = result.budget
+    if found is None:
+        return []
+    file = visible(found.file)
+    lines = ["", *(f"{paint.red('budget:')} {visible(each.text)}" for each in found.broken)]
+    if found.broken:
+        return [*lines, f"{file} is broken in {plural(len(found.broken), 'place')}."]
+    kept = plural(found.allowed, "finding")
+    return [*lines, f"{file} is kept: {kept} allowed, nothing new, nothing stale."]
 
 
 def sentences(result: Profile) -> list[str]:

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import os
-import shlex
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import TIMES, UNKNOWN, milliseconds, percent, scaled
 from torchlint.finding import Tier
 from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
+from torchlint.report.measured.measured_words import next_command, processors
 from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify.verification_words import (
-    beyond,
-    contained,
-    effects,
-    processors,
-    program_and_own,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from torchlint.profile.evidence import Timing
     from torchlint.profile.layers import Row
     from torchlint.profile.result import Profile, RunFinding, Static
@@ -42,11 +33,6 @@ _WHERE: Final = {
     "optimizer": "what the line `kernels` says of it",
     "other": "what the loop does beside the model, such as a loss in Python",
 }
-
-
-def command(result: Profile) -> str:
-    """The script with its arguments, as a shell takes them."""
-    return shlex.join(result.argv)
 
 
 def step(timing: Timing) -> str:
@@ -72,11 +58,6 @@ def machine(result: Profile) -> str:
 def ranks(result: Profile) -> str:
     """What the ranks did in a step: `step 40 / 41 / 42 ms (rank 3 on node2)`."""
     return summary(result.ranks)
-
-
-def on_gpu(result: Profile) -> bool:
-    """Whether the program computed on one."""
-    return result.environment is not None and result.environment.device.startswith("cuda")
 
 
 def nothing_found(result: Profile) -> str:
@@ -189,31 +170,12 @@ def never_ran(result: Profile) -> list[Static]:
     return [each for each in result.static if each.status == "never ran"]
 
 
-def outside(result: Profile, *, details: bool) -> list[tuple[str, list[str]]]:
-    """What was done outside the processes: how, counted, and by name, as `verify` says it.
-
-    Args:
-        details: what was held back as well, and what packages started for themselves.
-    """
-    sandbox = "" if result.environment is None else result.environment.sandbox
-    parts = beyond(result.side_effects)
-    if details:
-        parts += contained(result.side_effects, sandbox)
-    return [(f"{how}: {effects(found)}", [each.what for each in found]) for how, found in parts]
-
-
 def following(result: Profile) -> str:
     """The command that goes on from here; empty if there is none."""
     fixable = [each for found in result.findings for each in found.static if each.has_fix]
     if not fixable:
         return ""
-    program, own = program_and_own(result.argv)
-    words = ["torchlint", "verify", *program, *result.options]
-    words += ["--select", _codes(fixable)]
-    if any(each.tier == Tier.HINT for each in fixable):
-        words.append("--hints")
-    return shlex.join([*words, "--", *own] if own else words)
-
-
-def _codes(found: Sequence[Static]) -> str:
-    return ",".join(dict.fromkeys(each.code for each in found))
+    codes = ",".join(dict.fromkeys(each.code for each in fixable))
+    hints = ["--hints"] if any(each.tier == Tier.HINT for each in fixable) else []
+    last = [*result.options, "--select", codes, *hints]
+    return next_command("verify", result.argv, last=last)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 from torchlint.experiment.figures import is_interval, milliseconds
 from torchlint.report.measured.axes import (
     Scale,
+    StepLane,
     Tick,
+    curve,
     linear_ticks,
     padded_scale,
     ratio_scale,
@@ -24,9 +26,8 @@ if TYPE_CHECKING:
     from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.rounds import BlockStrip
     from torchlint.runtime.survey import Lanes
-    from torchlint.verify.result import Comparison, Result, Verdict
+    from torchlint.verify.result import Comparison, FixResult, Result, Verdict
 
-LANES: Final = ("data", "forward", "backward", "optimizer", "other")
 _MARGIN: Final = 0.02
 _MOST_STEPS: Final = 240
 
@@ -49,11 +50,12 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForestRow:
     """A line of the forest: `noise`, `total` or the id of a fix, with up to two intervals."""
 
     key: str
     marks: tuple[Mark, ...]
+    fix: FixResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Forest:
     claim of a difference has to clear, if the machine's noise is wider than that.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ForestRow, ...]
     ticks: tuple[Tick, ...]
     one: float
     margin: float
@@ -82,15 +84,15 @@ def forest(result: Result) -> Forest:
     if result.aa is not None:
         dots = _pair_ratios(result.strips, "original again")
         colour = "noise" if result.aa.fit else "unfit"
-        rows.append(Row("noise", _marks(scale, "noise", colour, result.aa.estimate, dots)))
+        rows.append(ForestRow("noise", _marks(scale, "noise", colour, result.aa.estimate, dots)))
     dots = _pair_ratios(result.strips, "changed")
     if result.total is not None and not _is_the_only_fix(result):
         colour = tone(result.total.verdict)
-        rows.append(Row("total", _marks(scale, "total", colour, result.total.estimate, dots)))
+        rows.append(ForestRow("total", _marks(scale, "total", colour, result.total.estimate, dots)))
         dots = []
     for fix in filter(attrgetter("is_measured"), result.fixes):
         alone = _marks(scale, "alone", tone(fix.alone.verdict), fix.alone.estimate, dots)
-        rows.append(Row(fix.id, alone + _after(scale, fix.after)))
+        rows.append(ForestRow(fix.id, alone + _after(scale, fix.after), fix))
     return Forest(
         rows=tuple(rows),
         ticks=ratio_ticks(scale),
@@ -172,76 +174,46 @@ def _pair_ratios(strips: Sequence[BlockStrip], variant: str) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """The blocks of one pair: for each variant a line, as `x,y` points in thousandths."""
-
-    pair: int
-    lines: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Blocks:
-    """All pairs on one scale of time."""
+    """All pairs on one scale of time: for each a panel, which has the polylines of its variants in
+    thousandths."""
 
-    panels: tuple[Panel, ...]
+    panels: tuple[dict[str, tuple[str, ...]], ...]
     ticks: tuple[Tick, ...]
     variants: tuple[str, ...]
 
 
 def blocks(strips: Sequence[BlockStrip]) -> Blocks | None:
     """Seconds per step, block by block, so that drift shows; None if nothing was measured."""
-    values = [
-        seconds
-        for strip in strips
-        for each in strip.seconds.values()
-        for seconds in each
-        if math.isfinite(seconds)
-    ]
+    lines = [seconds for strip in strips for seconds in strip.seconds.values()]
+    values = [value for line in lines for value in line if math.isfinite(value)]
     if not values:
         return None
     scale = padded_scale(values)
-    ticks = tuple(
-        Tick(scale.from_top(value), milliseconds(value * 1e3)) for value in linear_ticks(scale, 4)
+    return Blocks(
+        tuple(
+            {
+                name: curve(Scale(0, max(1, len(each) - 1)), scale, each)
+                for name, each in strip.seconds.items()
+            }
+            for strip in strips
+        ),
+        tuple(
+            Tick(scale.from_top(value), milliseconds(value * 1e3))
+            for value in linear_ticks(scale, 4)
+        ),
+        tuple(dict.fromkeys(name for strip in strips for name in strip.seconds)),
     )
-    panels = tuple(
-        Panel(
-            strip.pair,
-            tuple((name, _points(scale, each)) for name, each in strip.seconds.items()),
-        )
-        for strip in strips
-    )
-    variants = dict.fromkeys(name for strip in strips for name in strip.seconds)
-    return Blocks(panels, ticks, tuple(variants))
-
-
-def _points(scale: Scale, values: Sequence[float]) -> str:
-    width = max(1, len(values) - 1)
-    places = [
-        f"{1000 * at / width:.0f},{10 * scale.from_top(value):.0f}"
-        for at, value in enumerate(values)
-        if math.isfinite(value)
-    ]
-    return " ".join(places * 2 if len(places) == 1 else places)
 
 
 # lanes -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
-    """One part of a step: its median, its share of all of them, a bar for each step."""
-
-    name: str
-    median: str
-    share: float
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
 class LaneChart:
     """The lanes on one scale of time; bars of `cut` steps reach beyond the top."""
 
-    lanes: tuple[Lane, ...]
+    lanes: tuple[StepLane, ...]
     whole: str
     """The time of all lanes together: of a step then, not of one that was measured."""
     steps: int
@@ -251,7 +223,7 @@ class LaneChart:
 
 def lanes(found: Lanes) -> LaneChart | None:
     """Where the time of a step goes; None if it was not seen."""
-    by_name = {name: _finite(getattr(found, name)) for name in LANES}
+    by_name = {name: _finite(times) for name, times in asdict(found).items()}
     steps = max(map(len, by_name.values()))
     medians = {name: median(each) if each else 0.0 for name, each in by_name.items()}
     whole = sum(medians.values())
@@ -261,7 +233,9 @@ def lanes(found: Lanes) -> LaneChart | None:
     over = {at for each in by_name.values() for at, value in enumerate(each) if value > top}
     return LaneChart(
         tuple(
-            Lane(name, milliseconds(medians[name] * 1e3), medians[name] / whole, _bars(each, top))
+            StepLane(
+                name, medians[name] / whole, milliseconds(medians[name] * 1e3), _bars(each, top)
+            )
             for name, each in by_name.items()
         ),
         milliseconds(whole * 1e3),
@@ -269,11 +243,6 @@ def lanes(found: Lanes) -> LaneChart | None:
         len(over),
         milliseconds(top * 1e3),
     )
-
-
-def lane_words(chart: LaneChart) -> str:
-    """The shares in a sentence, for those who do not see the bars."""
-    return ", ".join(f"{lane.name} {lane.share:.0%}" for lane in chart.lanes)
 
 
 def _finite(values: Sequence[float]) -> list[float]:

@@ -6,7 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.measured.axes import Scale, Tick, decades, linear_ticks, padded_scale
+from torchlint.report.measured.axes import (
+    Scale,
+    Tick,
+    area,
+    curve,
+    decades,
+    linear_ticks,
+    padded_scale,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,12 +66,12 @@ def losses(numerics: Numerics | None) -> LossChart | None:
             for step in linear_ticks(across, 6)
             if step == int(step)
         ),
-        original=_curve(across, scale, [before for before, _ in pairs]),
-        changed=_curve(across, scale, [after for _, after in pairs]),
-        envelope=_area(across, scale, numerics.envelope),
+        original=curve(across, scale, [before for before, _ in pairs]),
+        changed=curve(across, scale, [after for _, after in pairs]),
+        envelope=area(across, scale, numerics.envelope),
         apart_ticks=_labelled(down, decades(down, 4)),
-        apart=_curve(across, down, apart),
-        spread=_curve(across, down, spread),
+        apart=curve(across, down, apart),
+        spread=curve(across, down, spread),
         steps=len(pairs),
         equal=all(before == after for before, after in pairs),
     )
@@ -88,36 +96,3 @@ def _labelled(scale: Scale, values: Iterable[float]) -> tuple[Tick, ...]:
 def _short(value: float) -> str:
     power = f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e+")
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e5 or value == 0 else power
-
-
-def _curve(across: Scale, scale: Scale, values: Sequence[float]) -> tuple[str, ...]:
-    """Polylines through the finite values."""
-    found: list[list[str]] = [[]]
-    for step, value in enumerate(values):
-        if math.isfinite(value):
-            found[-1].append(_point(across, scale, step, value))
-        elif found[-1]:
-            found.append([])
-    return tuple(" ".join(part * 2 if len(part) == 1 else part) for part in found if part)
-
-
-def _area(across: Scale, scale: Scale, ends: Sequence[tuple[float, float]]) -> tuple[str, ...]:
-    """Polygons between the lowest and the highest values."""
-    found: list[list[tuple[int, float, float]]] = [[]]
-    for step, (low, high) in enumerate(ends):
-        if math.isfinite(low) and math.isfinite(high):
-            found[-1].append((step, low, high))
-        elif found[-1]:
-            found.append([])
-    return tuple(
-        " ".join(
-            [_point(across, scale, step, high) for step, _, high in part]
-            + [_point(across, scale, step, low) for step, low, _ in reversed(part)]
-        )
-        for part in found
-        if part
-    )
-
-
-def _point(across: Scale, scale: Scale, step: int, value: float) -> str:
-    return f"{10 * across.at(step):.0f},{10 * scale.from_top(value):.0f}"

@@ -6,28 +6,20 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment import figures
-from torchlint.report.measured import measured_page as templates
+from torchlint.report.measured import measured_page
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify import charts, losses, reasons
 from torchlint.report.verify import verification_words as words
 from torchlint.report.verify.verification_json import document
-from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    import jinja2
-
     from torchlint.experiment.intervals import Estimate
     from torchlint.verify.result import Result
 
-_TEMPLATE: Final = "verification.html.jinja"
 _LINES: Final = 600
-_EFFECTS: Final = 60
-_NOTES: Final = 60
-_NAMED: Final = 12
-"""Fixes behind one reason."""
 _LISTED: Final = 100
 """Fixes that were not measured, for one reason; a project may have hundreds."""
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
@@ -50,49 +42,32 @@ _CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
 
 def render(result: Result) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
-    template = _environment().get_template(_TEMPLATE)
     measured = [fix for fix in result.fixes if fix.is_measured]
     unmeasured = reasons.unmeasured(result)
     listed = [fix for *_, fixes in unmeasured for fix in fixes[:_LISTED]]
-    return template.render(
+    return measured_page.render(
+        "verify",
+        "verification.html.jinja",
+        document(result),
         result=result,
-        measured=measured,
+        measured=True,
+        measured_fixes=measured,
         unmeasured=unmeasured,
+        following=words.apply_command(result),
         forest=charts.forest(result),
         blocks=charts.blocks(result.strips),
         lanes=charts.lanes(result.lanes),
-        raw=templates.embedded(document(result)),
         names=words.names(result),
         anchors={fix.id: f"fix-{number}" for number, fix in enumerate(measured + listed, start=1)},
-        most_effects=_EFFECTS,
-        most_notes=_NOTES,
-        most_named=_NAMED,
-        most_listed=_LISTED,
-    )
-
-
-def _environment() -> jinja2.Environment:
-    environment = templates.environment("torchlint.report.verify", "torchlint.report.measured")
-    environment.globals.update(
+        listed=_LISTED,
         words=words,
-        plural=plural,
         why=reasons,
         cells=_CELLS,
-        line_of=_line_of,
-        figures=figures,
-        Verdict=Verdict,
-        Agreement=Agreement,
+        looks={"original": "original", "original again": "again"},
         tone=charts.tone,
-        lane_words=charts.lane_words,
         losses=losses.losses,
         diff_lines=diff_lines,
     )
-    return environment
-
-
-def _line_of(variant: str) -> str:
-    """The look of a variant's curve."""
-    return {"original": "original", "original again": "again"}.get(variant, "changed")
 
 
 def diff_lines(diff: str) -> tuple[list[tuple[str, str]], int]:

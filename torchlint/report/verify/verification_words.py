@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -18,16 +17,15 @@ from torchlint.experiment.figures import (
     ratio,
 )
 from torchlint.experiment.machine import UNKNOWN_DEVICE
+from torchlint.report.measured.measured_words import next_command, processors
 from torchlint.report.terminal.safe_text import plural
-from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from torchlint.experiment.machine import Environment
     from torchlint.experiment.plan import DeclaredPlan
-    from torchlint.runtime.sandbox.side_effects import SideEffect
     from torchlint.verify.result import Comparison, FixResult, Noise, Numerics, Result
 
 CPU_BANNER: Final = "CPU ratios do not predict GPU ratios."
@@ -37,39 +35,15 @@ SESSION_ONLY: Final = (
 )
 _JSON: Final = "verify.json"
 
-_EFFECTS: Final = {
-    "write": "write",
-    "create": "new file",
-    "delete": "deletion",
-    "mkdir": "new folder",
-    "output": "large output",
-    "process": "process",
-    "helper": "process",
-    "connect": "connection",
-    "upload": "upload",
-}
 
-
-def command(result: Result) -> str:
-    """The script with its arguments, as a shell takes them."""
-    return shlex.join(result.argv)
-
-
-def apply_command(result: Result) -> str | None:
-    """What writes the fixes that came out well; None if none did, or they are being written."""
-    given, (program, own) = result.given, program_and_own(result.argv)
+def apply_command(result: Result) -> str:
+    """What writes the fixes that came out well; empty if none did, or they are being written."""
+    given = result.given
     if given is None or not any(fix.is_proven for fix in result.fixes):
-        return None
+        return ""
     finished = given.json or (_JSON if given.others else None)
     options = [*given.rules, *(["--from", finished] if finished else given.time)]
-    words = ["torchlint", "fix", "--verified", *options, *program, "--apply"]
-    return shlex.join([*words, "--", *own] if own else words)
-
-
-def program_and_own(argv: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The script, or `-m` and the module; then its own arguments."""
-    end = 2 if argv[:1] == ("-m",) else 1
-    return argv[:end], argv[end:]
+    return next_command("fix --verified", result.argv, options=options, last=["--apply"])
 
 
 def before_apply(result: Result) -> str:
@@ -85,13 +59,6 @@ def on_cpu(result: Result) -> bool:
 
 
 # parts -------------------------------------------------------------------------------------
-
-
-def processors(environment: Environment) -> str:
-    """`2 processors`, `2 nodes with 8 processors each`."""
-    here = plural(environment.processors, "processor")
-    many = len(environment.nodes)
-    return f"{many} nodes with {here} each" if many > 1 else here
 
 
 def machine(environment: Environment) -> list[str]:
@@ -260,6 +227,14 @@ def coverage(steps: int, unreached: Sequence[str]) -> str:
     return f"The numbers were compared over {plural(steps, 'step')}{beyond}."
 
 
+def notes(result: Result) -> list[str]:
+    """What else there is to know, sentence by sentence."""
+    numerics = result.total.numerics if result.total else None
+    steps = numerics.steps if numerics and result.unreached else 0
+    found = (apart(result.aa), coverage(steps, result.unreached), *result.notes)
+    return [note for note in found if note]
+
+
 def place(fix: FixResult) -> str:
     """`train.py:31 +2`: the first place, and how many more there are."""
     if not fix.places:
@@ -267,43 +242,6 @@ def place(fix: FixResult) -> str:
     first = fix.places[0]
     more = f" +{len(fix.places) - 1}" if len(fix.places) > 1 else ""
     return f"{first.path}:{first.row}{more}"
-
-
-def beyond(found: Iterable[SideEffect]) -> list[tuple[str, list[SideEffect]]]:
-    """What went beyond the processes, by how; nothing that is empty."""
-    effects = list(found)
-    parts = [
-        ("LET THROUGH", [each for each in effects if each.is_let_through]),
-        ("started by the script", [each for each in effects if each.kind == PROCESS]),
-    ]
-    return [part for part in parts if part[1]]
-
-
-def contained(found: Iterable[SideEffect], sandbox: str) -> list[tuple[str, list[SideEffect]]]:
-    """The same of what is no alarm.
-
-    Args:
-        sandbox: what held it back; empty: unknown.
-    """
-    effects = list(found)
-    parts = [
-        (f"held back ({sandbox})" if sandbox else "held back", [e for e in effects if not e.kept]),
-        ("started by packages", [each for each in effects if each.kind == HELPER]),
-    ]
-    return [part for part in parts if part[1]]
-
-
-def effects(found: Sequence[SideEffect]) -> str:
-    """What was done outside the processes, counted: `2 new files, 1 connection`."""
-    kinds: Counter[str] = Counter()
-    for effect in found:
-        # A folder stands for all the files in it.
-        number = effect.count if effect.what.endswith("/") else 1
-        kinds[_EFFECTS.get(effect.kind, effect.kind)] += number
-    return ", ".join(
-        plural(number, kind, "processes" if kind == "process" else "")
-        for kind, number in kinds.items()
-    )
 
 
 def conclusion(result: Result) -> list[str]:

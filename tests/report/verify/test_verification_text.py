@@ -19,9 +19,10 @@ from tests.report.verify.sample_results import (
     rich,
 )
 from torchlint.experiment.figures import TIMES
+from torchlint.report.measured.text_page import LINES
 from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
-from torchlint.report.verify.verification_text import LINES, render
+from torchlint.report.verify.verification_text import render
 from torchlint.report.verify.verification_words import changed_program
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (

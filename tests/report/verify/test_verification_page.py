@@ -1,92 +1,28 @@
 from __future__ import annotations
 
-import json
-import re
-import subprocess
-import sys
 from itertools import product
 
 import pytest
 
-from tests.report.strict_page import TAGS, Page, poisoned
+from tests.report.strict_page import Page
 from tests.report.verify.sample_results import (
     comparison,
     environment,
     estimate,
     fix,
-    full,
     lanes,
     numerics,
     result,
     rich,
     strips,
 )
-from torchlint.report.verify import verification_json as verify_json
-from torchlint.report.verify import verification_page as verify_html
+from torchlint.report.verify import verification_page as verification_page
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import Agreement, Comparison, Noise, Result, Verdict
 
 
 def page(found: Result) -> Page:
-    return Page(verify_html.render(found))
-
-
-EVERYTHING = [
-    ("rich", rich()),
-    ("full", full()),
-    ("one", result(strips=strips(), lanes=lanes())),
-    ("poisoned", poisoned(full())),
-    ("failed", result(aa=None, total=None, plan=None, fixes=(), exit=4, summary="a\nb\nc")),
-    ("unfit", result(aa=Noise(estimate(1.2), 0.2, fit=False, why="load"), fixes=())),
-]
-
-
-@pytest.fixture(params=[each for _, each in EVERYTHING], ids=[name for name, _ in EVERYTHING])
-def found(request: pytest.FixtureRequest) -> Result:
-    assert isinstance(request.param, Result)
-    return request.param
-
-
-# the page as a file ------------------------------------------------------------------------
-
-
-def test_every_element_is_closed_and_known(found: Result) -> None:
-    assert {tag for tag, _ in page(found).elements} <= TAGS
-
-
-def test_nothing_is_loaded_from_anywhere(found: Result) -> None:
-    page(found).loads_nothing()
-
-
-def test_nothing_on_it_runs(found: Result) -> None:
-    shown = page(found)
-    scripts = [attrs for tag, attrs in shown.elements if tag == "script"]
-    assert scripts == [{"type": "application/json", "id": "torchlint-verify"}]
-    assert not any(name.startswith("on") for _, attrs in shown.elements for name in attrs)
-
-
-def test_the_json_is_in_it(found: Result) -> None:
-    assert page(found).data() == json.loads(json.dumps(verify_json.document(found)))
-
-
-def test_links_lead_somewhere_and_ids_are_unique(found: Result) -> None:
-    shown = page(found)
-    ids = shown.values("id")
-    assert len(ids) == len(set(ids))
-    assert {link[1:] for link in shown.values("href")} <= set(ids)
-    assert {each for value in shown.values("aria-labelledby") for each in value.split()} <= set(ids)
-
-
-def test_hidden_characters_are_written_out() -> None:
-    shown = page(poisoned(full()))
-    markup = verify_html.render(poisoned(full()))
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", markup)
-    assert "<img src=x onerror=alert(1)>\\u202e\\x1b" in shown.text()
-
-
-def test_a_name_that_is_no_text_still_makes_a_file() -> None:
-    markup = verify_html.render(result(argv=("caf\udce9.py",), notes=("\ud800",)))
-    assert "caf\\xe9.py" in markup.encode().decode()
+    return Page(verification_page.render(found))
 
 
 def test_a_large_verification_stays_below_a_megabyte() -> None:
@@ -102,7 +38,7 @@ def test_a_large_verification_stays_below_a_megabyte() -> None:
         side_effects=tuple(SideEffect("create", f"a/{n}.pt", kept=False) for n in range(500)),
         diff="+x = 1\n" * 20_000,
     )
-    assert len(verify_html.render(large).encode()) < 1_000_000
+    assert len(verification_page.render(large).encode()) < 1_000_000
 
 
 def of_many(fixes: int) -> Result:
@@ -128,17 +64,14 @@ def test_fixes_that_were_not_measured_are_lines_behind_one_reason() -> None:
 
 def test_what_is_shown_of_them_is_bounded_and_the_rest_is_counted() -> None:
     def shown(found: Result) -> str:
-        return verify_html.render(found).partition('<script type="application/json"')[0]
+        return verification_page.render(found).partition('<script type="application/json"')[0]
 
     many, more = shown(of_many(700)), shown(of_many(1400))
     assert abs(len(more) - len(many)) < 100
     assert "1300 more are in the JSON." in more
     assert "1340 more notes are in the JSON." in more
-    test_links_lead_somewhere_and_ids_are_unique(of_many(700))
-
-
-def test_the_same_result_gives_the_same_page() -> None:
-    assert verify_html.render(rich()) == verify_html.render(rich())
+    page_of_many = page(of_many(700))
+    assert {link[1:] for link in page_of_many.values("href")} <= set(page_of_many.values("id"))
 
 
 # what it shows -----------------------------------------------------------------------------
@@ -199,11 +132,10 @@ def test_what_scrolls_can_be_reached_by_keyboard() -> None:
     diffs = [attrs for tag, attrs in shown.elements if attrs.get("class") == "diff"]
     assert len(diffs) == 8  # of 7 measured fixes and of all together
     assert all(attrs["tabindex"] == "0" and attrs["aria-label"] for attrs in diffs)
-    assert all(attrs["tabindex"] == "0" for tag, attrs in shown.elements if tag == "pre")
 
 
 def test_a_diff_has_its_lines_by_kind() -> None:
-    lines, more = verify_html.diff_lines("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\tx\r\n+y\n same\n")
+    lines, more = verification_page.diff_lines("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\tx\r\n+y\n same\n")
     assert lines == [
         ("file", "--- a/x"),
         ("file", "+++ b/x"),
@@ -218,13 +150,13 @@ def test_a_diff_has_its_lines_by_kind() -> None:
 def test_a_line_that_looks_like_a_file_name_is_a_change() -> None:
     end = "\\ No newline at end of file\n"
     hunk = f"@@ -1,2 +1,2 @@\n--- x\n+++ y\n same\n{end}"
-    lines, _ = verify_html.diff_lines(f"--- a/x\n+++ b/x\n{hunk}--- a/y\n+++ b/y\n{hunk}")
+    lines, _ = verification_page.diff_lines(f"--- a/x\n+++ b/x\n{hunk}--- a/y\n+++ b/y\n{hunk}")
     expected = ["file", "file", "hunk", "removed", "added", "same", "note"]
     assert [kind for kind, _ in lines] == expected * 2
 
 
 def test_an_endless_diff_is_cut_and_counted() -> None:
-    lines, more = verify_html.diff_lines("+x\n" * 1000)
+    lines, more = verification_page.diff_lines("+x\n" * 1000)
     assert (len(lines), more) == (600, 400)
     shown = page(result(fixes=(), diff="+x\n" * 1000)).text()
     assert "400 more lines are in the JSON." in shown
@@ -253,7 +185,7 @@ def test_lanes_of_a_gpu_are_said_to_be_the_hosts(device: str, said: bool) -> Non
 
 
 def test_an_unfit_machine_is_called_so() -> None:
-    shown = page(dict(EVERYTHING)["unfit"]).text()
+    shown = page(result(aa=Noise(estimate(1.2), 0.2, fit=False, why="load"), fixes=())).text()
     assert "This machine was unfit for claims: load." in shown
     assert "noise of this machine, 20%: a claim has to clear it" in shown
 
@@ -271,12 +203,3 @@ def test_one_fix_stands_for_the_whole_change() -> None:
     assert shown.text().count("[1.745, 1.809]") == 3
     dots = [attrs for tag, attrs in shown.elements if attrs.get("class") == "dot"]
     assert len(dots) == 9
-
-
-# what it needs -----------------------------------------------------------------------------
-
-
-def test_jinja2_is_imported_only_for_a_page() -> None:
-    code = "import sys, torchlint.report.verify.verification_page; print('jinja2' in sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout == "False\n"
