@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.profile.results import profile, read_at, written
-from torchlint.cli import held_against, profile_reports
+from torchlint.cli import held_against, measured_reports
 from torchlint.profile import profiling as session
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def test_what_was_written_is_said_below_the_report(
     call: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed: list[str] = []
-    for module in (held_against, profile_reports):
+    for module in (held_against, measured_reports):
         monkeypatch.setattr(module, "print_lines", lambda lines, **_: printed.extend(lines))
     call("--write-budget", "b.toml")
     assert printed[0].startswith("torchlint profile train.py")

@@ -1,10 +1,9 @@
-"""The verification that `verify` and `fix --verified` run."""
+"""What `verify`, `fix --verified` and `profile` do with the script that they run."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 import time
 from dataclasses import replace
@@ -12,8 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from torchlint.cli.launching import AGREED, processes_on_a_node, spread_from
-from torchlint.cli.printing import paint_for, print_lines
+from torchlint.cli.launching import (
+    AGREED,
+    help_another_node,
+    processes_on_a_node,
+    run_in_a_job,
+    spread_from,
+)
+from torchlint.cli.printing import must_be_writable, print_lines
 from torchlint.cli.script_options import given_on
 from torchlint.report.terminal.safe_text import visible
 
@@ -31,6 +36,10 @@ _T = TypeVar("_T")
 _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
 _OUT_OF_TIME = 7
+_HOW: Final = tuple(
+    "per_fix steps warmup numbers_steps numbers_from threads device seed keep_env".split()
+)
+_OFTEN: Final = {"verify": "many", "profile": "several"}
 _TIME: Final = ("pairs", "budget")
 _OF_FIXES: Final = ("select", "ignore", "hints", "pedantic", "target_torch", "safe_only")
 _NOT_MEASURED: Final = frozenset(
@@ -43,35 +52,45 @@ _NOT_MEASURED: Final = frozenset(
 """They change nothing of what is measured, or are part of the program."""
 
 
-def require_packages() -> None:
-    """Comes right after `program_from` in a command that runs a script: other modules import these
-    packages, and nobody should install them for a script that cannot be run.
-
-    Raises:
-        click.ClickException: torch or another package that measuring needs is not installed.
-    """
-    from torchlint.experiment.missing_packages import require_packages as require
-
-    checked(require)
-
-
-def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
-    """What to run.
+def program_from(arguments: tuple[str, ...], module: str | None, *, runs: bool = True) -> Program:
+    """What to run, by a command that has everything that it needs for that.
 
     Args:
         arguments: the script and its own arguments, or only those of the module.
         module: its name, if it is one.
+        runs: whether it runs at all.
 
     Raises:
-        click.ClickException: there is no such script or module.
+        click.ClickException: there is no such script or module, or a package that measuring needs
+            is not installed.
     """
+    from torchlint.experiment.missing_packages import require_packages
     from torchlint.runtime import program
 
     if module is not None:
-        return checked(lambda: program.module(module, arguments))
-    if not arguments:
+        found = checked(lambda: program.module(module, arguments))
+    elif arguments:
+        found = checked(lambda: program.script(arguments[0], arguments[1:]))
+    else:
         raise click.UsageError("Give the script that trains, or a module with -m.")
-    return checked(lambda: program.script(arguments[0], arguments[1:]))
+    if runs:  # last: nobody should install packages for a script that cannot be run
+        checked(require_packages)
+    return found
+
+
+def go_where_it_runs(command: str, program: Program, given: Mapping[str, Any]) -> None:
+    """If this is another node, help node 0; if it runs in a Slurm job, run the command there. Both
+    end it here.
+
+    Raises:
+        click.ClickException: a report cannot be written, or the options do not fit together.
+        click.exceptions.Exit: it has run, or the user does not want it; with its exit code.
+    """
+    for name in ("json_file", "html_file", "trace_file"):
+        if given.get(name) is not None:
+            must_be_writable(given[name])
+    help_another_node(given)
+    run_in_a_job(given, lambda where: agree(command, program, where, yes=given["yes"]))
 
 
 def changes_from(
@@ -139,48 +158,24 @@ def in_time(
         raise click.exceptions.Exit(_OUT_OF_TIME) from None
 
 
-def request_from(program: Program, options: Mapping[str, Any], begun: float) -> Request:
-    """How to measure, from the options of the command.
+def request_from(
+    program: Program, given: Mapping[str, Any], begun: float, *, runs: bool = True
+) -> Request:
+    """How to run the program, by those of the options that the command has.
 
     Args:
         begun: when the command began, by `time.monotonic`.
+        runs: whether it runs at all, and may read what this command has to read.
     """
     from torchlint.experiment.request import Design, Request
 
-    return Request(
-        program=program,
-        per_fix=options["per_fix"],
-        steps=options["steps"],
-        warmup=options["warmup"],
-        budget_s=options["budget"],
-        begun=begun,
-        numbers_steps=options["numbers_steps"],
-        numbers_from=options["numbers_from"],
-        threads=options["threads"],
-        device=options["device"],
-        nproc=processes_on_a_node(options),
-        spread=spread_from(options),
-        seed=options["seed"],
-        keep_env=options["keep_env"],
-        stdin=standard_input(),
-        design=Design(looks=options["pairs"]),
-    )
-
-
-def request_for(program: Program, options: Mapping[str, Any], begun: float) -> Request:
-    """How to run the program where nothing is compared; the same."""
-    from torchlint.experiment.request import Request
-
-    names = ("steps", "warmup", "threads", "device", "seed", "keep_env")
-    return Request(
-        program=program,
-        nproc=processes_on_a_node(options),
-        spread=spread_from(options),
-        budget_s=options["budget"],
-        begun=begun,
-        stdin=standard_input(),
-        **{name: options[name] for name in names},
-    )
+    how = {name: given[name] for name in _HOW if name in given}
+    if "launcher" in given:
+        how |= {"nproc": processes_on_a_node(given), "spread": spread_from(given)}
+    if "pairs" in given:
+        how["design"] = Design(looks=given["pairs"])
+    stdin = standard_input() if runs else None
+    return Request(program, budget_s=given["budget"], begun=begun, stdin=stdin, **how)
 
 
 def standard_input() -> bytes | None:
@@ -223,23 +218,22 @@ def run(request: Request, changes: Changes, progress: VerificationProgress, *, y
         )
         waited_s = consent(sentence, yes=yes)
     else:
-        waited_s = agree(changes.program, "", yes=yes)
+        waited_s = agree("verify", changes.program, yes=yes)
     with progress:
         return verify(replace(request, begun=request.begun + waited_s), changes, progress)
 
 
-def agree(program: Program, where: str, *, yes: bool) -> float:
-    """Ask before a program is run many times.
+def agree(command: str, program: Program, where: str = "", *, yes: bool) -> float:
+    """Ask before a program is run many times; see `consent`.
 
     Args:
+        command: `verify` or `profile`.
         where: ` in a Slurm job`; empty: here.
-
-    Raises:
-        click.exceptions.Exit: the user does not want it.
     """
-    words = shlex.join(program.words)
-    said = f"verify executes `{words}` many times{where}, for a few seconds each"
-    return consent(f"{said}, without and with the changes.", yes=yes)
+    words, often = shlex.join(program.words), _OFTEN[command]
+    said = f"{command} executes `{words}` {often} times{where}, for a few seconds each"
+    more = ", without and with the changes" if command == "verify" else ""
+    return consent(f"{said}{more}.", yes=yes)
 
 
 def consent(sentence: str, *, yes: bool) -> float:
@@ -265,15 +259,6 @@ def consent(sentence: str, *, yes: bool) -> float:
         print_lines(["The script was not run."], err=True)
         raise click.exceptions.Exit(2)
     return time.monotonic() - begun
-
-
-def print_result(result: Result, *, err: bool = False, details: bool = False) -> None:
-    """Print the report for people, to standard output or standard error."""
-    from torchlint.report.verify.verification_text import render
-
-    width = shutil.get_terminal_size((100, 40)).columns
-    paint = paint_for(sys.stderr if err else sys.stdout)
-    print_lines(render(result, paint, width, details=details), err=err)
 
 
 def given_to(context: click.Context, fix: click.Command) -> Given:

@@ -11,23 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from torchlint.cli.measured_reports import columns
 from torchlint.cli.printing import (
+    paint_for,
     print_diagnostics,
     print_diff,
     print_lines,
     print_made,
     written,
 )
-from torchlint.cli.script_runs import (
-    checked,
-    given_to,
-    in_time,
-    print_result,
-    program_from,
-    require_packages,
-    run,
-    standard_input,
-)
+from torchlint.cli.script_runs import checked, given_to, in_time, program_from, request_from, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,17 +59,12 @@ def fix_verified(
         click.exceptions.Exit: always, with the exit code.
     """
     begun = time.monotonic()
-    program = program_from(arguments, module)
-    if finished is None:
-        require_packages()
+    program = program_from(arguments, module, runs=finished is None)
     from torchlint.cli.program_check import ProgramCheck
-    from torchlint.experiment.request import Design, Request
     from torchlint.report.verify.verification_progress import VerificationProgress
 
     progress = VerificationProgress(io.StringIO() if options.quiet else sys.stderr)
-    design = Design(looks=given["pairs"])
-    stdin = None if finished else standard_input()
-    request = Request(program, budget_s=given["budget"], begun=begun, design=design, stdin=stdin)
+    request = request_from(program, given, begun, runs=finished is None)
     check = ProgramCheck(program, options, progress)
     if finished is not None:
         proven = _from_file(finished, request, check)
@@ -121,6 +109,7 @@ def _measured(
     quiet: bool,
     yes: bool,
 ) -> _Proven:
+    from torchlint.report.verify.verification_text import render
     from torchlint.report.verify.verification_words import coverage
     from torchlint.verify.compared.changes import Changes
 
@@ -129,7 +118,9 @@ def _measured(
     context = click.get_current_context()
     given = None if apply else given_to(context, context.command)
     if not quiet:
-        print_result(replace(result, given=given), err=True)
+        print_lines(
+            render(replace(result, given=given), paint_for(sys.stderr), columns()), err=True
+        )
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None
     said = coverage(numerics.steps if numerics else 0, result.unreached)

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _CLOSEST: Final = 11.0
 """Percent between two labels, so that they stay apart on a telephone."""
@@ -16,6 +16,7 @@ _STEPS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 """Each of them goes into 1."""
 _WIDEST: Final = 64.0
 _MANY: Final = 100
+_NEARLY: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,27 +76,24 @@ def ratio_scale(ratios: Iterable[float], margin: float) -> Scale:
     return Scale(math.exp(min(logs) - room), math.exp(max(logs) + room), logarithmic=True)
 
 
+def padded_scale(values: Sequence[float]) -> Scale:
+    """A linear scale that holds the values with a little room; never empty."""
+    low, high = min(values), max(values)
+    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return Scale(low - room, high + room)
+
+
 def ratio_ticks(scale: Scale) -> tuple[Tick, ...]:
     """Ticks at round ratios, 1 among them: as many as stay far enough apart to be read."""
-    best = [1.0]
-    for values in (*_multiples(scale), *_powers(scale)):
-        if len(values) > len(best) and _apart([scale.at(value) for value in values]):
-            best = values
-    return tuple(Tick(scale.at(value), f"{value:.4g}") for value in best)
+    series = [_multiples(scale, step) for step in _STEPS]
+    series += [sorted({1.0, *_powers(scale, base)}) for base in (2.0, 4.0, 8.0)]
 
+    def is_readable(values: Sequence[float]) -> bool:
+        places = [scale.at(value) for value in values]
+        return all(after - before >= _CLOSEST for before, after in pairwise(places))
 
-def _multiples(scale: Scale) -> Iterator[list[float]]:
-    for step in _STEPS:
-        first, last = max(1, math.ceil(scale.low / step)), math.floor(scale.high / step)
-        if last - first < _MANY:
-            yield [number * step for number in range(first, last + 1)]
-
-
-def _powers(scale: Scale) -> Iterator[list[float]]:
-    for base in (2.0, 4.0, 8.0):
-        first = math.ceil(math.log(scale.low, base))
-        last = math.floor(math.log(scale.high, base))
-        yield sorted({1.0, *(base**power for power in range(first, last + 1))})
+    found = _densest([[1.0], *series], is_readable)
+    return tuple(Tick(scale.at(value), f"{value:.4g}") for value in found)
 
 
 def linear_ticks(scale: Scale, most: int) -> list[float]:
@@ -104,27 +102,30 @@ def linear_ticks(scale: Scale, most: int) -> list[float]:
     if not span > 0 or not math.isfinite(span):
         return [scale.low]
     size = 10.0 ** math.floor(math.log10(span / most))
-    for factor in (1, 2, 5, 10, 20):
-        step = factor * size
-        first, last = math.ceil(scale.low / step), math.floor(scale.high / step)
-        if last - first + 1 <= most:
-            return [number * step for number in range(first, last + 1)]
-    return [scale.low]
+    series = [_multiples(scale, factor * size) for factor in (1, 2, 5, 10, 20)]
+    return _densest([[scale.low], *series], lambda values: len(values) <= most)
 
 
 def decades(scale: Scale, most: int) -> list[float]:
     """At most so many powers of ten within a logarithmic scale."""
-    first = math.ceil(math.log10(scale.low) - 1e-9)
-    last = math.floor(math.log10(scale.high) + 1e-9)
-    stride = max(1, math.ceil((last - first + 1) / most))
-    return [10.0**power for power in range(first, last + 1, stride)]
+    series = [_powers(scale, 10.0**stride) for stride in range(1, 9)]
+    return _densest(series, lambda values: len(values) <= most)
 
 
-def padded_scale(values: Sequence[float]) -> Scale:
-    """A linear scale that holds the values with a little room; never empty."""
-    low, high = min(values), max(values)
-    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
-    return Scale(low - room, high + room)
+def _densest(series: Iterable[list[float]], is_good: Callable[[list[float]], bool]) -> list[float]:
+    return max(filter(is_good, series), key=len)
+
+
+def _multiples(scale: Scale, step: float) -> list[float]:
+    """Of a step, within the scale; none if there are too many of them."""
+    first, last = math.ceil(scale.low / step), math.floor(scale.high / step)
+    return [number * step for number in range(first, last + 1)] if last - first < _MANY else []
+
+
+def _powers(scale: Scale, base: float) -> list[float]:
+    low, high = (math.log(end, base) for end in (scale.low, scale.high))
+    powers = range(math.ceil(low - _NEARLY), math.floor(high + _NEARLY) + 1)
+    return [base**power for power in powers]
 
 
 def curve(across: Scale, scale: Scale, values: Sequence[float]) -> tuple[str, ...]:
@@ -155,7 +156,3 @@ def _runs(known: Iterable[bool]) -> list[list[int]]:
     """The indexes of values that are known, in a list for each of their runs without a gap."""
     groups = groupby(enumerate(known), key=lambda each: each[1])
     return [[at for at, _ in group] for is_known, group in groups if is_known]
-
-
-def _apart(places: Sequence[float]) -> bool:
-    return all(after - before >= _CLOSEST for before, after in pairwise(places))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.figures import UNKNOWN, mebibytes, milliseconds, percent
-from torchlint.profile.timeline import COLLECTOR, OTHER, READ, gaps
+from torchlint.experiment.figures import UNKNOWN, milliseconds, percent
+from torchlint.profile.timeline import COLLECTOR, READ, gaps
 from torchlint.report.measured import measured_page
 from torchlint.report.measured.axes import StepLane
 from torchlint.report.profile import profile_words as words
@@ -17,23 +17,12 @@ from torchlint.runtime.survey import Lanes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from torchlint.profile.layers import Row
     from torchlint.profile.result import Fact, Profile, RunFinding
     from torchlint.profile.timeline import Span
 
+    Part = tuple[str, str, str, int]
+
 _PARTS: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A line of a chart of bars: as long as its value, or without a bar where that is unknown;
-    `kind` gives it a colour of its own."""
-
-    label: str
-    facts: tuple[str, ...]
-    figure: str
-    value: float | None
-    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +50,7 @@ def render(result: Profile) -> str:
         lanes=lanes(result),
         pieces_of_step=pieces(result.typical),
         parts_of_step=parts_of_step(result.typical),
-        reads=reads(result.census),
-        layers=layers(result.layers),
+        reads=[(each, per_step(each)) for each in result.census],
         memory=memory(result.facts),
         share=lambda share: UNKNOWN if share is None else percent(share),
     )
@@ -100,71 +88,28 @@ def pieces(typical: Sequence[Span]) -> list[Piece]:
     ]
 
 
-def parts_of_step(typical: Sequence[Span]) -> list[Bar]:
-    """What a step consists of, line by line, the longest first; what lies inside another part is
-    counted in both."""
+def parts_of_step(typical: Sequence[Span]) -> list[tuple[Part, list[float]]]:
+    """What a step consists of, line by line, with the seconds of each time, the longest first;
+    what lies inside another part is counted in both."""
     if not typical:
         return []
     step, *parts = typical
-    lines: dict[tuple[str, str, str, int], list[float]] = {}
+    lines: dict[Part, list[float]] = {}
     for each in (*parts, *gaps(parts, 0.0, step.seconds)):
         lines.setdefault((each.kind, each.name, each.path, each.row), []).append(each.seconds)
-    longest = sorted(lines.items(), key=lambda line: -sum(line[1]))[:_PARTS]
-    return [
-        Bar(
-            f"{path}:{row}" if path else (kind if kind != OTHER else "outside of these"),
-            (kind, f"`{name}`" if name else "", f"{len(times)} times" if len(times) > 1 else ""),
-            milliseconds(1e3 * sum(times)),
-            sum(times),
-            kind,
-        )
-        for (kind, name, path, row), times in longest
-    ]
+    return sorted(lines.items(), key=lambda line: -sum(line[1]))[:_PARTS]
 
 
-def reads(census: Iterable[RunFinding]) -> list[Bar]:
-    """How often a step reads, line by line; the bar is missing where that was not counted."""
-    return [
-        Bar(
-            words.place(each),
-            (f"{each.code} {each.name}", each.fact, each.action, words.confirmed(each)),
-            "" if (count := _per_step(each)) is None else f"{count:.3g}",
-            count,
-        )
-        for each in census
-    ]
-
-
-def layers(rows: Iterable[Row]) -> list[Bar]:
-    """What the modules take of the forward time."""
-    return [
-        Bar(
-            row.name or row.kind,
-            (
-                words.place(row) if row.path else "",
-                *words.layer(row),
-                f"output {row.shape}" if row.shape else "",
-                f"{row.calls:.3g} calls a step" if row.calls > 1 else "",
-            ),
-            percent(row.share),
-            row.share,
-        )
-        for row in rows
-    ]
-
-
-def memory(facts: Iterable[Fact]) -> list[Bar]:
+def memory(facts: Iterable[Fact]) -> dict[str, float]:
     """The peak of each part of a step, in the order of a step."""
     values = next((each.values for each in facts if each.code == "TR503"), {})
     phases = values.get("phases")
-    return [
-        Bar(str(name), (), mebibytes(peak), peak)
-        for name, peak in (phases.items() if isinstance(phases, Mapping) else ())
-        if isinstance(peak, int | float)
-    ]
+    peaks = phases.items() if isinstance(phases, Mapping) else ()
+    return {str(name): peak for name, peak in peaks if isinstance(peak, int | float)}
 
 
-def _per_step(each: RunFinding) -> float | None:
+def per_step(each: RunFinding) -> float | None:
+    """How often a step reads there; None if that was not counted."""
     kinds = each.values.get("kinds")
     counts = [each.values.get("per_step")]
     if isinstance(kinds, Mapping) and kinds:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment import figures
 from torchlint.report.measured import measured_page
+from torchlint.report.measured.axes import ratio_ticks
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify import charts, losses, reasons
 from torchlint.report.verify import verification_words as words
@@ -65,6 +66,7 @@ def render(result: Result) -> str:
         cells=_CELLS,
         looks={"original": "original", "original again": "again"},
         tone=charts.tone,
+        ratio_ticks=ratio_ticks,
         losses=losses.losses,
         diff_lines=diff_lines,
     )
