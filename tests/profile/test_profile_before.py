@@ -15,7 +15,7 @@ from torchlint.experiment.figures import TIMES, TO
 from torchlint.experiment.machine import Environment
 from torchlint.profile.before import compare
 from torchlint.profile.earlier_profile import decode, read
-from torchlint.report.profile.profile_changes import LINES, render
+from torchlint.report.profile.profile_text import CHANGES, held_against
 from torchlint.report.terminal.safe_text import Paint
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def text(before: Profile, now: Profile, width: int = 100) -> list[str]:
     now = profile(
         **{name: getattr(now, name) for name in now.__slots__} | {"compared": since(before, now)}
     )
-    return render(now, Paint(), width)
+    return held_against(now, Paint(), width)
 
 
 def test_the_text_says_the_step_then_what_is_gone_new_and_changed() -> None:
@@ -145,9 +145,9 @@ def test_the_text_is_short_whatever_has_changed() -> None:
     before = profile(*(read_at(path="a/" * 40 + f"{row}.py", row=row) for row in range(1, 9)))
     here = Environment("x" * 300, "3.11", "cuda", 1, 2, (), "redirect")
     now = profile(*(read_at(path="b/" * 40 + f"{row}.py") for row in range(1, 9)), environment=here)
-    assert len(text(before, now, 72)) == LINES
+    assert len(text(before, now, 72)) == CHANGES
     assert text(profile(), profile())[-1] == "  the findings are the same"
-    assert render(profile(), Paint(), 100) == []
+    assert held_against(profile(), Paint(), 100) == []
 
 
 # files -------------------------------------------------------------------------------------

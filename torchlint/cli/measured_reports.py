@@ -76,11 +76,11 @@ def _verification_text(result: Result, given: Mapping[str, Any]) -> Iterable[str
 
 
 def _profile_text(result: Profile, given: Mapping[str, Any]) -> Iterable[str]:
-    from torchlint.report.profile import profile_changes, profile_text
+    from torchlint.report.profile.profile_text import held_against, render
 
     paint = paint_for(sys.stdout)
-    lines = profile_text.render(result, paint, columns(), details=given["details"])
-    return [*lines, *profile_changes.render(result, paint, columns())]
+    lines = render(result, paint, columns(), details=given["details"])
+    return [*lines, *held_against(result, paint, columns())]
 
 
 def _sarif(result: Profile, _given: Mapping[str, Any]) -> Iterable[str]:

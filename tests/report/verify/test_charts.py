@@ -26,9 +26,8 @@ from torchlint.report.measured.axes import (
     ratio_scale,
     ratio_ticks,
 )
-from torchlint.report.verify.charts import blocks, forest
+from torchlint.report.verify.charts import blocks, forest, losses
 from torchlint.report.verify.charts import lanes as lane_chart
-from torchlint.report.verify.losses import losses
 from torchlint.runtime.survey import Lanes
 from torchlint.verify.result import Noise, Numerics, Verdict
 

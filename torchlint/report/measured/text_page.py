@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.measured.measured_words import outside
@@ -38,16 +40,25 @@ class Block:
     above: list[str]
     items: list[list[str]] = field(default_factory=list)
     below: Callable[[int], list[str]] = lambda _: []
-    ranks: Sequence[int] = ()
+    ranks: list[int] = field(default_factory=list)
     least: int = 0
-    left_out: set[int] = field(default_factory=set)
+    left_out: int = 0
 
+    @property
     def lines(self) -> list[str]:
-        shown = [line for at in self.shown() for line in self.items[at]]
-        return [*self.above, *shown, *self.below(len(self.left_out))]
+        return [*self.above, *chain.from_iterable(self.items), *self.below(self.left_out)]
 
-    def shown(self) -> list[int]:
-        return [at for at in range(len(self.items)) if at not in self.left_out]
+    @property
+    def spare(self) -> int:
+        """Lines of the items, if one may be left out."""
+        return sum(map(len, self.items)) if len(self.items) > self.least else 0
+
+    def leave_out(self) -> None:
+        """The last of the items with the highest rank."""
+        self.ranks = self.ranks or [0] * len(self.items)
+        at = max(range(len(self.items)), key=lambda at: (self.ranks[at], at))
+        del self.items[at], self.ranks[at]
+        self.left_out += 1
 
 
 def fitted(draw: Callable[[int | None], list[Block]], *, details: bool) -> list[str]:
@@ -56,27 +67,18 @@ def fitted(draw: Callable[[int | None], list[Block]], *, details: bool) -> list[
     Args:
         draw: the page with so many lines for each sentence; None: with all.
     """
-    if details:
-        return [line for block in draw(None) for line in block.lines()]
     lines: list[str] = []
-    for most in _SENTENCES:
+    for most in (None,) if details else _SENTENCES:
         blocks = draw(most)
-        while len(lines := [line for block in blocks for line in block.lines()]) > LINES:
-            longest = max(blocks, key=_foldable)
-            if not _foldable(longest):
+        while True:
+            lines = [line for block in blocks for line in block.lines]
+            if details or len(lines) <= LINES:
+                return lines
+            longest = max(blocks, key=attrgetter("spare"))
+            if not longest.spare:
                 break
-            ranks = dict(enumerate(longest.ranks))
-            last = max(longest.shown(), key=lambda at: (ranks.get(at, 0), at))
-            longest.left_out.add(last)
-        if len(lines) <= LINES:
-            break
+            longest.leave_out()
     return lines
-
-
-def _foldable(block: Block) -> int:
-    """Lines of the items that may be left out."""
-    shown = block.shown()
-    return sum(len(block.items[at]) for at in shown) if len(shown) > block.least else 0
 
 
 class TextPage:
@@ -99,6 +101,11 @@ class TextPage:
         width = self.width - max(len(indent), len(hanging))
         first, *others = self._cut(wrapped(visible(text), width), width)
         return [indent + first, *(hanging + line for line in others)]
+
+    def indented(self, text: str) -> list[str]:
+        """A text whose blanks at its start stand in front of each of its lines."""
+        indent = " " * (len(text) - len(text.lstrip()))
+        return self.sentence(text, indent=indent, hanging=indent)
 
     def bold(self, text: str) -> list[str]:
         return [self.paint.bold(line) for line in self.sentence(text)]

@@ -10,7 +10,6 @@ from torchlint.finding import Diagnostic, Finding, Position, Tier
 from torchlint.profile.catalogue import all_kinds
 from torchlint.report.formats import github, sarif
 from torchlint.report.formats.locations import identity
-from torchlint.report.profile import profile_changes
 from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.excerpt import Excerpts
 from torchlint.version import kind_url
@@ -34,7 +33,7 @@ def as_commands(result: Profile) -> Iterator[str]:
     budget = result.budget
     problems = [] if budget is None else _broken(budget)
     yield from github.render(as_findings(result), [*problems, *_problems(result)])
-    changes = profile_changes.sentences(result)
+    changes = words.changes(result)
     if changes:
         yield github.notice("torchlint profile", "\n".join(changes))
 

@@ -9,12 +9,14 @@ from torchlint.report.measured.measured_words import program_words
 from torchlint.report.measured.text_page import Block, TextPage, fitted, listed
 from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken
-from torchlint.report.terminal.safe_text import visible, visible_path
+from torchlint.report.terminal.safe_text import plural, visible, visible_path
 
 if TYPE_CHECKING:
     from torchlint.profile.result import Profile, RunFinding
     from torchlint.report.terminal.safe_text import Paint
 
+CHANGES: Final = 8
+"""Lines on what has changed."""
 _PLACE: Final = 24
 _NAME: Final = 32
 _LAYERS: Final = 5
@@ -43,6 +45,23 @@ def render(result: Profile, paint: Paint, width: int, *, details: bool = False) 
         ]
 
     return fitted(draw, details=details)
+
+
+def held_against(result: Profile, paint: Paint, width: int) -> list[str]:
+    """At most eight lines on what has changed since an earlier profile, then one for each broken
+    entry of the budget and one that says the whole; none where nothing was compared."""
+    page = TextPage(paint, width, label=0, most=None)
+    lines = [line for said in words.changes(result) for line in page.indented(said)]
+    lines = ["", *lines[: CHANGES - 1]] if lines else []
+    budget = result.budget
+    if budget is None:
+        return lines
+    file, broken = visible(budget.file), budget.broken
+    lines += ["", *(f"{paint.red('budget:')} {visible(each.text)}" for each in broken)]
+    if broken:
+        return [*lines, f"{file} is broken in {plural(len(broken), 'place')}."]
+    kept = plural(budget.allowed, "finding")
+    return [*lines, f"{file} is kept: {kept} allowed, nothing new, nothing stale."]
 
 
 class _ProfileText(TextPage):

@@ -5,23 +5,34 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.figures import TIMES, UNKNOWN, milliseconds, percent, scaled
+from torchlint.experiment.figures import (
+    TIMES,
+    UNKNOWN,
+    before_and_after,
+    milliseconds,
+    percent,
+    scaled,
+)
 from torchlint.finding import Tier
 from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
 from torchlint.report.measured.measured_words import next_command, processors
-from torchlint.report.terminal.safe_text import plural
+from torchlint.report.terminal.safe_text import plural, visible_path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torchlint.profile.evidence import Timing
     from torchlint.profile.layers import Row
-    from torchlint.profile.result import Profile, RunFinding, Static
+    from torchlint.profile.result import Change, Compared, Profile, RunFinding, Static
 
 ON_A_GPU = "On a GPU the host would wait here; on this machine it costs nothing"
 _LIMITS: Final = {"input": "input", "ranks": COMMUNICATION, "messages": COMMUNICATION}
 """By what the limit names, the run that watches it."""
 _ROUGH: Final = 0.2
 """Noise of a step with which its parts are not to be trusted."""
+_NAMED: Final = 3
+"""Findings of each sort that has changed."""
 _MOST: Final = 0.5
 """Of a step: where it is in no finding, a line says where to look."""
 _BESIDE: Final = 0.2
@@ -179,3 +190,53 @@ def following(result: Profile) -> str:
     hints = ["--hints"] if any(each.tier == Tier.HINT for each in fixable) else []
     last = [*result.options, "--select", codes, *hints]
     return next_command("verify", result.argv, last=last)
+
+
+# changes -----------------------------------------------------------------------------------
+
+
+def changes(result: Profile) -> list[str]:
+    """What has changed, part by part; none if nothing was compared."""
+    found = result.compared
+    if found is None:
+        return []
+    said = [_step_since(result, found)]
+    if found.elsewhere:
+        differs = "; ".join(found.elsewhere)
+        said.append(f"  not the same machine or torch: {differs}")
+    said += _sort("gone", found.gone)
+    said += _sort("new", found.new)
+    said += _sort("changed", found.changed)
+    if not (found.gone or found.new or found.changed):
+        said.append("  the findings are the same")
+    if found.only_once:
+        codes = ", ".join(found.only_once)
+        said.append(f"  watched in one of the two only, not compared: {codes}")
+    return said
+
+
+def _step_since(result: Profile, found: Compared) -> str:
+    since = f"since the profile of {found.date}" if found.date else "since the earlier profile"
+    if found.ratio is None or result.timing is None or found.step_s is None:
+        return f"{since}: one of the two has no time of a step"
+    times = before_and_after((1e3 * found.step_s, 1e3 * result.timing.step_s))
+    verdict = f"{TIMES}{found.ratio:.2f} as fast" if found.beyond_noise else "no more than noise"
+    then, now = (f"± {percent(each)}" for each in (found.noise or 0.0, result.timing.noise))
+    return f"{since}: {times} a step, {verdict} ({then} then, {now} now)"
+
+
+def _sort(name: str, changes: Sequence[Change]) -> list[str]:
+    if not changes:
+        return []
+    named = ", ".join(_change(each) for each in changes[:_NAMED])
+    more = len(changes) - _NAMED
+    return [f"  {name}: {named}{f' and {more} more' if more > 0 else ''}"]
+
+
+def _change(each: Change) -> str:
+    place = visible_path(f"{each.path}:{each.row}") if each.path else "-"
+    shares = [share for share in (each.before, each.now) if share is not None]
+    if not shares:
+        return f"{place} {each.code}"
+    ceilings = " to ".join(f"{TIMES}{1.0 / (1.0 - share):.2f}" for share in shares)
+    return f"{place} {each.code} (at most {ceilings})"

@@ -9,7 +9,7 @@ from torchlint.experiment import figures
 from torchlint.report.measured import measured_page
 from torchlint.report.measured.axes import ratio_ticks
 from torchlint.report.terminal.safe_text import plural
-from torchlint.report.verify import charts, losses, reasons
+from torchlint.report.verify import charts
 from torchlint.report.verify import verification_words as words
 from torchlint.report.verify.verification_json import document
 
@@ -44,7 +44,7 @@ _CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
 def render(result: Result) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
     measured = [fix for fix in result.fixes if fix.is_measured]
-    unmeasured = reasons.unmeasured(result)
+    unmeasured = words.unmeasured(result)
     listed = [fix for *_, fixes in unmeasured for fix in fixes[:_LISTED]]
     return measured_page.render(
         "verify",
@@ -62,12 +62,11 @@ def render(result: Result) -> str:
         anchors={fix.id: f"fix-{number}" for number, fix in enumerate(measured + listed, start=1)},
         listed=_LISTED,
         words=words,
-        why=reasons,
         cells=_CELLS,
         looks={"original": "original", "original again": "again"},
         tone=charts.tone,
         ratio_ticks=ratio_ticks,
-        losses=losses.losses,
+        losses=charts.losses,
         diff_lines=diff_lines,
     )
 

@@ -16,7 +16,6 @@ from torchlint.report.measured.text_page import Block, TextPage, fitted, listed
 from torchlint.report.terminal.columns import clipped, joined, padded, taken
 from torchlint.report.terminal.safe_text import plural, visible
 from torchlint.report.verify import verification_words as words
-from torchlint.report.verify.reasons import not_measured, reasons
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ class _VerificationText(TextPage):
         names = words.names(result)
         said = [
             f"{word} ({listed([names.get(each, each) for each in ids], 6)}): {why}"
-            for word, ids, why in reasons(result)
+            for word, ids, why in words.reasons(result)
         ]
         items = [self.sentence(note, hanging="  ") for note in (*said, *words.notes(result))]
 
@@ -163,7 +162,7 @@ class _VerificationText(TextPage):
     def details(self, result: Result) -> list[str]:
         """The same with all that the short report leaves out."""
         measured = result.total or result.aa
-        missing = ", ".join(not_measured(result))
+        missing = ", ".join(words.not_measured(result))
         return [
             *self.labelled("machine", *words.machine(result.environment)),
             *self.labelled("", words.CPU_BANNER if words.on_cpu(result) and measured else ""),
