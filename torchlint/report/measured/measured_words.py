@@ -28,6 +28,11 @@ _EFFECTS: Final = {
 }
 
 
+def told(*facts: object) -> list[str]:
+    """Those of the facts that there are: texts that are not empty."""
+    return [fact for fact in facts if isinstance(fact, str) and fact]
+
+
 def program_words(argv: Sequence[str]) -> str:
     """The script with its arguments, as a shell takes them."""
     return shlex.join(argv)

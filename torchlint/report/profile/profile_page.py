@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import UNKNOWN, milliseconds, percent
-from torchlint.profile.timeline import COLLECTOR, READ, gaps
+from torchlint.profile.timeline import gaps
 from torchlint.report.measured import measured_page
 from torchlint.report.measured.axes import StepLane
 from torchlint.report.profile import profile_words as words
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 _PARTS: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of the time line of a step: from where to where, in percent of the step. `is_mark`:
-    it lies above the others, as a read in `forward`."""
-
-    kind: str
-    label: str
-    left: float
-    width: float
-    is_mark: bool
-
-
 def render(result: Profile) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
     return measured_page.render(
@@ -48,7 +36,6 @@ def render(result: Profile) -> str:
         following=words.following(result),
         words=words,
         lanes=lanes(result),
-        pieces_of_step=pieces(result.typical),
         parts_of_step=parts_of_step(result.typical),
         reads=[(each, per_step(each)) for each in result.census],
         memory=memory(result.facts),
@@ -67,24 +54,6 @@ def lanes(result: Profile) -> list[StepLane]:
     return [
         StepLane(name, share / whole, milliseconds(step_ms * share / whole))
         for name, share in shares.items()
-    ]
-
-
-def pieces(typical: Sequence[Span]) -> list[Piece]:
-    """One step from its beginning to its end; empty if it was not watched."""
-    if not typical or not typical[0].seconds > 0:
-        return []
-    step, *parts = typical
-    return [
-        Piece(
-            each.kind,
-            f"{each.name or each.kind}{f' {each.path}:{each.row}' if each.path else ''} "
-            f"{milliseconds(1e3 * each.seconds)}",
-            round(100 * each.start / step.seconds, 3),
-            round(100 * each.seconds / step.seconds, 3),
-            is_mark=each.kind in (READ, COLLECTOR),
-        )
-        for each in parts
     ]
 
 

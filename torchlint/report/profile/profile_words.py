@@ -16,7 +16,7 @@ from torchlint.experiment.figures import (
 from torchlint.finding import Tier
 from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
-from torchlint.report.measured.measured_words import next_command, processors
+from torchlint.report.measured.measured_words import next_command, processors, told
 from torchlint.report.terminal.safe_text import plural, visible_path
 
 if TYPE_CHECKING:
@@ -157,23 +157,22 @@ def _rule(static: Static, each: RunFinding) -> str:
 
 def below(result: Profile) -> list[str]:
     """What there is to say below the findings, part by part."""
-    parts = []
-    if result.together is not None:
-        parts.append(f"together at most {TIMES}{result.together:.2f} (they overlap)")
-    if result.small:
-        parts.append(f"{plural(result.small, 'smaller cost')} below {percent(result.cut)}")
-    if result.suppressed:
-        parts.append(f"{plural(result.suppressed, 'finding')} silenced by a comment")
-    return parts
+    small, silent, together = result.small, result.suppressed, result.together
+    return told(
+        together is not None and f"together at most {TIMES}{together:.2f} (they overlap)",
+        small and f"{plural(small, 'smaller cost')} below {percent(result.cut)}",
+        silent and f"{plural(silent, 'finding')} silenced by a comment",
+    )
 
 
 def layer(row: Row) -> list[str]:
     """What a module is, beside its name; that is its class where it has no other. FLOPs are told
     where there are some."""
-    facts = [row.kind] if row.name not in ("", row.kind) else []
-    facts.append(f"{row.parameters:,} {'parameter' if row.parameters == 1 else 'parameters'}")
-    facts += [scaled(row.flops, "FLOP")] if row.flops else []
-    return facts
+    return told(
+        row.name not in ("", row.kind) and row.kind,
+        f"{row.parameters:,} {'parameter' if row.parameters == 1 else 'parameters'}",
+        row.flops and scaled(row.flops, "FLOP"),
+    )
 
 
 def never_ran(result: Profile) -> list[Static]:

@@ -5,40 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment import figures
 from torchlint.report.measured import measured_page
 from torchlint.report.measured.axes import ratio_ticks
-from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify import charts
 from torchlint.report.verify import verification_words as words
 from torchlint.report.verify.verification_json import document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from torchlint.experiment.intervals import Estimate
     from torchlint.verify.result import Result
 
 _LINES: Final = 600
 _LISTED: Final = 100
 """Fixes that were not measured, for one reason; a project may have hundreds."""
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-
-
-def _optional(value: object, text: Callable[[Any], str]) -> str:
-    return figures.UNKNOWN if value is None else text(value)
-
-
-_CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
-    ("ratio", lambda found: figures.ratio(found.ratio)),
-    ("interval that decides", lambda found: figures.interval(found.strict)),
-    ("95 % interval", lambda found: figures.interval(found.ci)),
-    ("a step", lambda found: figures.before_and_after(found.ms)),
-    ("CPU time of the training process", lambda found: figures.ratio(found.cpu_ratio)),
-    ("peak memory", lambda found: _optional(found.memory_mb, figures.megabytes)),
-    ("pairs", lambda found: f"{found.pairs}, {plural(found.blocks, 'block')}"),
-)
 
 
 def render(result: Result) -> str:
@@ -62,7 +41,6 @@ def render(result: Result) -> str:
         anchors={fix.id: f"fix-{number}" for number, fix in enumerate(measured + listed, start=1)},
         listed=_LISTED,
         words=words,
-        cells=_CELLS,
         looks={"original": "original", "original again": "again"},
         tone=charts.tone,
         ratio_ticks=ratio_ticks,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.experiment.figures import (
     TIMES,
     UNKNOWN,
+    before_and_after,
     difference,
     interval,
     megabytes,
@@ -18,13 +19,14 @@ from torchlint.experiment.figures import (
     ratio,
 )
 from torchlint.experiment.machine import UNKNOWN_DEVICE
-from torchlint.report.measured.measured_words import next_command, processors
+from torchlint.report.measured.measured_words import next_command, processors, told
 from torchlint.report.terminal.safe_text import plural
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.machine import Environment
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.verify.result import Comparison, FixResult, Noise, Numerics, Result
@@ -42,6 +44,10 @@ MEANINGS: Final = {
     Verdict.UNRESOLVED: "the interval reaches over the margin's edge; more pairs would tell",
     Verdict.NOT_EXERCISED: "none of the changed lines ran in the measured part",
     Verdict.NOT_MEASURABLE: "what it saves cannot show on this machine or in this window",
+}
+_WHY: Final = {
+    Verdict.NOT_MEASURABLE: "what it saves cannot show on this machine",
+    Verdict.NOT_EXERCISED: "none of its lines ran in the measured part",
 }
 LEVELS: Final = (
     "Both programs were seeded alike.",
@@ -78,46 +84,37 @@ def on_cpu(result: Result) -> bool:
 # parts -------------------------------------------------------------------------------------
 
 
-def machine(environment: Environment) -> list[str]:
+def machine(here: Environment) -> list[str]:
     """What the programs ran on, fact by fact."""
-    threads = (
-        "threads as they are"
-        if environment.threads is None
-        else plural(environment.threads, "thread")
+    as_given = here.threads is None
+    threads = "threads as they are" if as_given else plural(here.threads or 0, "thread")
+    return told(
+        _device(here),
+        f"{threads} on {processors(here)}",
+        f"torch {here.torch}",
+        f"Python {here.python}",
+        here.load and f"load {here.load[0]:.2g}",
+        here.processes > 1 and f"{here.processes} processes train",
+        here.settings and f"set: {', '.join(sorted(here.settings))}",
     )
-    facts = [
-        *_device(environment),
-        f"{threads} on {processors(environment)}",
-        f"torch {environment.torch}",
-        f"Python {environment.python}",
-    ]
-    if environment.load:
-        facts.append(f"load {environment.load[0]:.2g}")
-    if environment.processes > 1:
-        facts.append(f"{environment.processes} processes train")
-    if environment.settings:
-        facts.append(f"set: {', '.join(sorted(environment.settings))}")
-    return facts
 
 
-def _device(environment: Environment) -> list[str]:
+def _device(here: Environment) -> str:
     """The device with its model, if a run got as far as to show it."""
-    if environment.device == UNKNOWN_DEVICE:
-        return []
-    gpu = (environment.gpu or {}).get("name")
-    return [f"{environment.device} ({gpu})" if gpu else environment.device]
+    gpu = (here.gpu or {}).get("name")
+    device = "" if here.device == UNKNOWN_DEVICE else here.device
+    return f"{device} ({gpu})" if device and gpu else device
 
 
 def machine_in_short(result: Result) -> list[str]:
     """What the figures hold for, in one line."""
-    gpu = (result.environment.gpu or {}).get("name")
-    here = plural(result.environment.processors, "processor")
-    facts = [gpu or ", ".join([*_device(result.environment), here])]
-    if result.aa is not None and math.isfinite(result.aa.floor):
-        facts.append(f"noise {percent(result.aa.floor)}")
-    if on_cpu(result) and (result.aa or result.total):
-        facts.append(CPU_BANNER.rstrip("."))
-    return facts
+    here, noise = result.environment, result.aa
+    gpu = (here.gpu or {}).get("name")
+    return told(
+        gpu or ", ".join(told(_device(here), plural(here.processors, "processor"))),
+        noise and math.isfinite(noise.floor) and f"noise {percent(noise.floor)}",
+        on_cpu(result) and (noise or result.total) and CPU_BANNER.rstrip("."),
+    )
 
 
 def plan(declared: DeclaredPlan) -> list[str]:
@@ -149,16 +146,18 @@ def step(result: Result) -> list[str]:
 
 def noise(found: Noise) -> list[str]:
     """The original against itself, and whether claims can be made."""
-    facts = [f"against itself {against_itself(found)}"]
-    floor = percent(found.floor)
-    facts.append("floor unknown" if floor == UNKNOWN else f"floor {floor}")
-    facts.append("fit for claims" if found.fit else "UNFIT for claims")
-    if found.why:
-        facts.append(found.why)
-    if found.numerics is not None:
-        why = found.numerics.why if found.numerics.agreement is Agreement.UNKNOWN else ""
-        facts.append(f"its numbers: {why or found.numerics.agreement.value}")
-    return facts
+    floor, numerics = percent(found.floor), found.numerics
+    return told(
+        f"against itself {against_itself(found)}",
+        "floor unknown" if floor == UNKNOWN else f"floor {floor}",
+        "fit for claims" if found.fit else "UNFIT for claims",
+        found.why,
+        numerics and f"its numbers: {_why_unknown(numerics) or numerics.agreement.value}",
+    )
+
+
+def _why_unknown(numerics: Numerics) -> str:
+    return numerics.why if numerics.agreement is Agreement.UNKNOWN else ""
 
 
 def apart(found: Noise | None) -> str:
@@ -179,12 +178,28 @@ def against_itself(found: Noise) -> str:
 def witnesses(total: Comparison | None) -> list[str]:
     """What else was measured beside the time of a step."""
     estimate = total.estimate if total else None
-    facts = [plural(estimate.pairs, "pair")] if estimate else []
-    if estimate is not None and estimate.cpu_ratio is not None:
-        facts.append(f"CPU time of the training process {TIMES}{ratio(estimate.cpu_ratio)}")
-    if estimate is not None and estimate.memory_mb is not None:
-        facts.append(f"peak memory {megabytes(estimate.memory_mb)}")
-    return facts
+    if estimate is None:
+        return []
+    cpu, memory = estimate.cpu_ratio, estimate.memory_mb
+    return told(
+        plural(estimate.pairs, "pair"),
+        cpu is not None and f"CPU time of the training process {TIMES}{ratio(cpu)}",
+        memory and f"peak memory {megabytes(memory)}",
+    )
+
+
+def facts_of(estimate: Estimate) -> dict[str, str]:
+    """What was measured of a fix, by what it is."""
+    memory = estimate.memory_mb
+    return {
+        "ratio": ratio(estimate.ratio),
+        "interval that decides": interval(estimate.strict),
+        "95 % interval": interval(estimate.ci),
+        "a step": before_and_after(estimate.ms),
+        "CPU time of the training process": ratio(estimate.cpu_ratio),
+        "peak memory": UNKNOWN if memory is None else megabytes(memory),
+        "pairs": f"{estimate.pairs}, {plural(estimate.blocks, 'block')}",
+    }
 
 
 def changed_program(result: Result) -> str:
@@ -201,20 +216,18 @@ def names(result: Result) -> dict[str, str]:
     """A short name for each fix by its id: its code, with the file where that alone is not
     enough."""
     codes = Counter(fix.code for fix in result.fixes)
-    files = Counter((fix.code, _file(fix)) for fix in result.fixes)
+    files = Counter((fix.code, os.path.basename(_file(fix))) for fix in result.fixes)
     found = {}
     for fix in result.fixes:
-        if codes[fix.code] == 1:
-            found[fix.id] = fix.code
-        elif files[fix.code, _file(fix)] == 1:
-            found[fix.id] = f"{fix.code} in {_file(fix)}"
-        else:
-            found[fix.id] = f"{fix.code} in {fix.places[0].path if fix.places else fix.id}"
+        path = _file(fix)
+        base = os.path.basename(path)
+        file = base if files[fix.code, base] == 1 else path
+        found[fix.id] = fix.code if codes[fix.code] == 1 else f"{fix.code} in {file}"
     return found
 
 
 def _file(fix: FixResult) -> str:
-    return os.path.basename(fix.places[0].path) if fix.places else ""
+    return fix.places[0].path if fix.places else fix.id
 
 
 def _fixes(number: int) -> str:
@@ -248,8 +261,7 @@ def notes(result: Result) -> list[str]:
     """What else there is to know, sentence by sentence."""
     numerics = result.total.numerics if result.total else None
     steps = numerics.steps if numerics and result.unreached else 0
-    found = (apart(result.aa), coverage(steps, result.unreached), *result.notes)
-    return [note for note in found if note]
+    return told(apart(result.aa), coverage(steps, result.unreached), *result.notes)
 
 
 def place(fix: FixResult) -> str:
@@ -282,19 +294,19 @@ def reasons(result: Result) -> list[tuple[str, list[str], str]]:
     it is the result's summary."""
     unfit = result.aa.why if result.aa else ""
     found: dict[tuple[str, str], list[str]] = {}
-    named = [(fix.id, fix.alone, fix.after) for fix in result.fixes]
+    compared = [(fix.id, fix.alone, fix.after) for fix in result.fixes]
     if result.total is not None:
-        named.append(("total", result.total, None))
-    for name, alone, after in named:
-        for key in (*_speed_reasons(alone), *_number_reasons(alone), *_after_reasons(after)):
-            if not unfit or not key[1].startswith(unfit):
-                found.setdefault(key, []).append(name)
+        compared.append(("total", result.total, None))
+    said = [(key, name) for name, alone, after in compared for key in _reasons(alone, after)]
+    said = [each for each in said if not unfit or not each[0][1].startswith(unfit)]
     for fix in result.fixes:
         if fix.hidden_by:
-            key = ("hidden", f"after the others, the step waits for {fix.hidden_by}")
-            found.setdefault(key, []).append(fix.id)
-    ordered = sorted(found, key=lambda key: key[0] not in _AGAINST)
-    return [(word, found[word, why], why) for word, why in ordered]
+            waits = f"after the others, the step waits for {fix.hidden_by}"
+            said.append((("hidden", waits), fix.id))
+    for key, name in said:
+        found.setdefault(key, []).append(name)
+    against_first = sorted(found, key=lambda key: key[0] not in _AGAINST)
+    return [(word, found[word, why], why) for word, why in against_first]
 
 
 def unmeasured(result: Result) -> list[tuple[Verdict, str, list[FixResult]]]:
@@ -311,52 +323,43 @@ def why_verdict(found: Comparison) -> str:
     needed = found.estimate.pairs_needed if found.estimate else None
     if found.verdict is Verdict.UNRESOLVED:
         more = f"about {plural(needed, 'pair')} would tell" if needed else ""
-        return "; ".join(filter(None, (found.why, more))) or "the interval reaches over the margin"
-    if found.verdict is Verdict.NOT_MEASURABLE:
-        return found.why or "what it saves cannot show on this machine"
-    if found.verdict is Verdict.NOT_EXERCISED:
-        return found.why or "none of its lines ran in the measured part"
-    return found.why
+        return "; ".join(told(found.why, more)) or "the interval reaches over the margin"
+    return found.why or _WHY.get(found.verdict, "")
 
 
 def why_numbers(numerics: Numerics) -> str:
     """What is behind the word: the reason, and how far the numbers are apart."""
-    facts = [numerics.why]
-    if numerics.first_step is not None:
-        facts.append(f"from step {numerics.first_step} on, by up to {difference(numerics.largest)}")
-    if numerics.envelope_ratio is not None and math.isfinite(numerics.envelope_ratio):
-        facts.append(f"{numerics.envelope_ratio:.2g} times the spread of a last-place change")
-    return "; ".join(filter(None, facts))
+    first, spread = numerics.first_step, numerics.envelope_ratio
+    is_known = spread is not None and math.isfinite(spread)
+    return "; ".join(
+        told(
+            numerics.why,
+            first is not None and f"from step {first} on, by up to {difference(numerics.largest)}",
+            is_known and f"{spread:.2g} times the spread of a last-place change",
+        )
+    )
 
 
 def numbers_sentence(numerics: Numerics) -> str:
     """What was compared and how, and what came out."""
     level = LEVELS[min(max(numerics.level, 0), len(LEVELS) - 1)]
-    found = "; ".join(filter(None, (numerics.agreement.value, why_numbers(numerics))))
+    found = "; ".join(told(numerics.agreement.value, why_numbers(numerics)))
     return f"{level} Their losses and parameters: {found}."
 
 
-def _speed_reasons(found: Comparison) -> Iterator[tuple[str, str]]:
-    why = why_verdict(found)
+def _reasons(alone: Comparison, after: Comparison | None) -> Iterator[tuple[str, str]]:
+    """The words on a fix that need a reason, with it."""
+    why, numerics = why_verdict(alone), alone.numerics
     if why:
-        yield found.verdict.value, why
-
-
-def _number_reasons(found: Comparison) -> Iterator[tuple[str, str]]:
-    numerics = found.numerics
-    if numerics is None or numerics.agreement.is_good:
-        return
-    if numerics.agreement is Agreement.DIFFERS:
+        yield alone.verdict.value, why
+    if numerics is not None and numerics.agreement is Agreement.DIFFERS:
         yield numerics.agreement.value, why_numbers(numerics) or "the computed numbers differ"
-    elif numerics.why:
+    elif numerics is not None and numerics.why and not numerics.agreement.is_good:
         yield numerics.agreement.value, numerics.why
-
-
-def _after_reasons(found: Comparison | None) -> Iterator[tuple[str, str]]:
-    if found is not None and found.verdict is Verdict.SLOWER:
-        yield found.verdict.value, "when the other fixes are made"
-    if found is not None and agreement(found.numerics) is Agreement.DIFFERS:
-        yield Agreement.DIFFERS.value, "when the other fixes are made"
+    if after is not None:
+        for word in (after.verdict.value, agreement(after.numerics).value):
+            if word in _AGAINST:
+                yield word, "when the other fixes are made"
 
 
 def not_measured(result: Result) -> list[str]:
@@ -364,19 +367,12 @@ def not_measured(result: Result) -> list[str]:
     estimates = [fix.alone.estimate for fix in result.fixes]
     if result.aa is None and result.total is None and not any(estimates):
         return []
-    missing = []
-    if result.aa is None:
-        missing.append("the noise of this machine")
-    if result.total is None:
-        missing.append("the whole change")
     tried = [fix for fix in result.fixes if fix.alone.verdict is not Verdict.NOT_EXERCISED]
-    if tried and all(fix.alone.estimate is None for fix in tried):
-        missing.append("each fix alone")
-    if len(tried) > 1 and all(fix.after is None for fix in tried):
-        missing.append("each fix after the others")
-    compared = [result.total, *(fix.alone for fix in tried)]
-    if not any(
-        each is not None and agreement(each.numerics) is not Agreement.UNKNOWN for each in compared
-    ):
-        missing.append("the computed numbers")
-    return missing
+    compared = [each.numerics for each in (result.total, *(fix.alone for fix in tried)) if each]
+    return told(
+        result.aa is None and "the noise of this machine",
+        result.total is None and "the whole change",
+        tried and not any(fix.alone.estimate for fix in tried) and "each fix alone",
+        len(tried) > 1 and not any(fix.after for fix in tried) and "each fix after the others",
+        {agreement(each) for each in compared} <= {Agreement.UNKNOWN} and "the computed numbers",
+    )
