@@ -8,32 +8,26 @@ import pytest
 
 from tests.report.verify.sample_results import (
     comparison,
-    declared,
     environment,
     estimate,
     fix,
-    full,
     lanes,
+    many,
     numerics,
     result,
     rich,
 )
 from torchlint.experiment.figures import TIMES
-from torchlint.report.measured.text_page import LINES
-from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
 from torchlint.report.verify.verification_text import render
 from torchlint.report.verify.verification_words import changed_program
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
-    FixPlace,
     Noise,
     Result,
     Verdict,
 )
-
-WIDTHS = (20, 72, 80, 100, 140, 400)
 
 
 def text(found: Result, width: int = 140, *, details: bool = False) -> str:
@@ -45,53 +39,7 @@ def flat(found: Result, width: int = 140, *, details: bool = False) -> str:
     return " ".join(text(found, width, details=details).split())
 
 
-def many(count: int, *, verdict: Verdict = Verdict.NEUTRAL) -> Result:
-    fixes = tuple(fix(number + 1, verdict, 1.001) for number in range(count))
-    return result(fixes=fixes)
-
-
-def crowded() -> Result:
-    """More of everything than fits."""
-    long = "a sentence that goes on and on " * 30
-    fixes = tuple(
-        fix(
-            number,
-            after=1.1,
-            path=f"{'deep/' * 30}{number}.py",
-            alone=comparison(Verdict.SLOWER, 0.9, why=f"{long}{number}"),
-            hidden_by=long,
-        )
-        for number in range(1, 30)
-    )
-    return result(
-        argv=("train.py", *["--word"] * 400),
-        environment=environment(settings={f"NAME_{number}": "1" for number in range(90)}),
-        plan=declared(step=long),
-        aa=Noise(estimate(1.1), 0.2, fit=False, why=long, numerics=numerics()),
-        fixes=(*fixes, fix(30)),
-        summary=f"{long}\n" * 40,
-        notes=(long,) * 40,
-        side_effects=tuple(
-            SideEffect("write", f"{'deep/' * 30}{kept}", kept) for kept in (True, False) * 20
-        ),
-    )
-
-
 # the room that there is --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(
-    "found", [rich(), full(), crowded(), many(1), many(9), many(60)], ids=lambda _: ""
-)
-def test_a_report_never_takes_more_than_forty_lines_nor_more_than_its_width(
-    found: Result, width: int
-) -> None:
-    lines = render(found, Paint(), width)
-    assert len(lines) <= LINES == 40
-    *others, command = sorted(lines, key=lambda line: "torchlint fix" in line)
-    assert max(map(taken, others)) <= max(72, min(width, 140))
-    assert command.endswith("--apply") or " --apply -- " in command or "fix" not in command
 
 
 @pytest.mark.parametrize("count", [16, 40])
@@ -460,47 +408,6 @@ def test_how_many_fixes_are_good_is_said_for_several() -> None:
     together = tuple(fix(number, Verdict.UNRESOLVED, None) for number in (1, 2))
     assert "0 of 2" not in text(result(summary="", fixes=together))
     assert "Nothing was measured." in text(result(summary=" ", fixes=(), total=None))
-
-
-# safety ------------------------------------------------------------------------------------
-
-
-def test_nothing_from_the_program_steers_the_terminal() -> None:
-    bad = "\x1b[2J\r\n\u202e::error::"
-    found = result(
-        argv=(bad,),
-        plan=declared(step=bad),
-        environment=environment(torch=bad, gpu={"name": bad}, settings={bad: bad}),
-        aa=Noise(estimate(1.0), 0.01, fit=False, why=bad),
-        total=comparison(Verdict.UNRESOLVED, why=bad),
-        fixes=(
-            fix(
-                code=bad,
-                name=bad,
-                places=(FixPlace(bad, 3, None),),
-                alone=comparison(why=bad, numerics=numerics(Agreement.DIFFERS, why=bad)),
-                hidden_by=bad,
-            ),
-            fix(2, places=(FixPlace("::error::x.py", 3, None),)),
-        ),
-        summary=bad,
-        notes=(bad,),
-        side_effects=(SideEffect(bad, bad, kept=True),),
-    )
-    for width in (80, 140):
-        lines = render(found, Paint(), width)
-        assert all(line.isprintable() for line in lines)
-        assert not any(line.startswith("::") for line in lines)
-        assert "\\x1b[2J" in "\n".join(lines)
-
-
-@pytest.mark.parametrize("width", [80, 140])
-def test_paint_changes_nothing_but_colours(width: int) -> None:
-    painted = "\n".join(render(rich(), Paint(on=True), width))
-    assert "\x1b[32mCONFIRMED\x1b[0m" in painted
-    assert "\x1b[1;31mSLOWER\x1b[0m" in painted
-    assert "\x1b[1;31mDIFFERS\x1b[0m" in painted
-    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == text(rich(), width)
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,8 @@ class TextPage:
         ]
 
     def _head(self, label: str) -> str:
-        return self.paint.dim(label.ljust(self._label))
+        shown = clipped(visible(label), self._label - 1)
+        return self.paint.dim(padded(shown, self._label))
 
     def _cut(self, lines: list[str], width: int) -> list[str]:
         if self._most is None or len(lines) <= self._most:

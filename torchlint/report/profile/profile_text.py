@@ -82,7 +82,7 @@ class _ProfileText(TextPage):
         sweep = result.sweep
         if sweep is None:
             return []
-        lines = [f"{visible(sweep.option) or 'workers'}:"]
+        lines = self.sentence(f"{sweep.option or 'workers'}:")
         for each in sweep.tried:
             time = f"{milliseconds(1e3 * each.step_s)} a step (± {percent(each.noise)})"
             pace = f", {each.value / each.step_s:,.0f} samples a second" if sweep.option else ""
@@ -156,10 +156,9 @@ class _ProfileText(TextPage):
         if result.timing is None:
             return outside
         silent = [f"{each.code} {words.place(each)}" for each in words.never_ran(result)]
-        facts = [(each.label, each.text) for each in result.facts]
         labels = [
             ("ranks", words.ranks(result)),
-            *((visible(label), text) for label, text in facts),
+            *((each.label, each.text) for each in result.facts),
             ("instruments", words.instruments(result)),
             ("not measured", "; ".join(result.not_measured)),
             ("never ran", listed(silent, len(silent) if details else 3)),

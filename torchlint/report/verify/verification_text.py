@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _TITLES: Final = ("fix", "place", "alone", "after the others", "numbers", "verdict")
 _PLACE: Final = 24
 """A longer place is cut on its left rather than moving words to a second line."""
+_CODE: Final = 12
 _RANKS: Final = {
     Verdict.SLOWER: 0,
     Verdict.CONFIRMED: 1,
@@ -123,9 +124,9 @@ class _VerificationText(TextPage):
     def _in_two(self, line: str, fix: FixResult, header: str) -> list[str]:
         """The words below the figures, or in their place where there are none."""
         said = self._said(fix)
-        above, start = [line], " " * max(0, header.find("place"))
-        figures = header.find("alone")
-        if figures > 0 and fix.alone.estimate is None and fix.after is None:
+        above, start = [line], " " * header.index("place")
+        figures = header.index("alone")
+        if fix.alone.estimate is None and fix.after is None:
             above, start, said = [], padded(line[:figures], figures), said[:2]
         while len(said) > 1 and taken(start + " · ".join(word for word, _ in said)) > self.width:
             said.pop()
@@ -189,7 +190,7 @@ class _VerificationText(TextPage):
 def _cells(fix: FixResult, *, named: bool) -> Sequence[str]:
     after = fix.after.estimate if fix.after else None
     return (
-        visible(f"{fix.code} {fix.name}" if named else fix.code),
+        visible(f"{fix.code} {fix.name}") if named else clipped(visible(fix.code), _CODE),
         visible(words.place(fix)),
         ratio_with_interval(fix.alone.estimate),
         ratio_with_interval(after),
