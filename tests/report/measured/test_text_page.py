@@ -12,7 +12,7 @@ from tests.report.measured.test_measured_json import SAMPLES
 from tests.report.measured.test_measured_page import POISONED
 from tests.report.profile import sample_profiles as profiles
 from tests.report.verify import sample_results as results
-from torchlint.report.measured.text_page import LINES, Block, fitted
+from torchlint.report.measured.text_page import LINES, Passage, fitted
 from torchlint.report.profile import profile_text
 from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
@@ -69,12 +69,12 @@ def test_hidden_characters_are_written_out(command: str) -> None:
     assert "\\x1b[2J\\u202eb" in "\n".join(RENDER[command](odd, Paint(), 100))
 
 
-def blocks(most: int | None) -> list[Block]:
+def blocks(most: int | None) -> list[Passage]:
     """Items of so many lines, of which the second is the least."""
     items = [[f"{name}{line}" for line in range(9 * (most or 4))] for name in "abc"]
     return [
-        Block(["head"], items, lambda more: [f"{more} more"], ranks=[0, 2, 1], least=1),
-        Block(["end"]),
+        Passage(["head"], items, lambda more: [f"{more} more"], ranks=[0, 2, 1], least=1),
+        Passage(["end"]),
     ]
 
 
@@ -86,5 +86,5 @@ def test_what_is_left_out_is_the_least_and_is_counted() -> None:
 
 
 def test_sentences_are_cut_where_leaving_out_is_not_enough() -> None:
-    lines = fitted(lambda most: [Block(["line"] * 15 * (most or 4))], details=False)
+    lines = fitted(lambda most: [Passage(["line"] * 15 * (most or 4))], details=False)
     assert len(lines) == 30

@@ -27,7 +27,7 @@ _GAP: Final = "  "
 
 
 @dataclass(slots=True)
-class Block:
+class Passage:
     """Lines of a page; items are left out where it would be too long.
 
     Args:
@@ -53,15 +53,15 @@ class Block:
         """Lines of the items, if one may be left out."""
         return sum(map(len, self.items)) if len(self.items) > self.least else 0
 
-    def leave_out(self) -> None:
-        """The last of the items with the highest rank."""
-        self.ranks = self.ranks or [0] * len(self.items)
-        at = max(range(len(self.items)), key=lambda at: (self.ranks[at], at))
-        del self.items[at], self.ranks[at]
-        self.left_out += 1
+    def keep(self, most: int) -> None:
+        """At most so many of the items, those with the lowest ranks."""
+        ranks = self.ranks or [0] * len(self.items)
+        kept = sorted(sorted(range(len(ranks)), key=ranks.__getitem__)[:most])
+        self.left_out += len(ranks) - len(kept)
+        self.items, self.ranks = [self.items[at] for at in kept], [ranks[at] for at in kept]
 
 
-def fitted(draw: Callable[[int | None], list[Block]], *, details: bool) -> list[str]:
+def fitted(draw: Callable[[int | None], list[Passage]], *, details: bool) -> list[str]:
     """The lines of a page: at most forty, unless it is to have all details.
 
     Args:
@@ -69,15 +69,17 @@ def fitted(draw: Callable[[int | None], list[Block]], *, details: bool) -> list[
     """
     lines: list[str] = []
     for most in (None,) if details else _SENTENCES:
-        blocks = draw(most)
+        passages = draw(most)
+        for each in () if details else passages:
+            each.keep(LINES)
         while True:
-            lines = [line for block in blocks for line in block.lines]
+            lines = [line for each in passages for line in each.lines]
             if details or len(lines) <= LINES:
                 return lines
-            longest = max(blocks, key=attrgetter("spare"))
+            longest = max(passages, key=attrgetter("spare"))
             if not longest.spare:
                 break
-            longest.leave_out()
+            longest.keep(len(longest.items) - 1)
     return lines
 
 

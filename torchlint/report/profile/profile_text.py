@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import duration, milliseconds, percent
 from torchlint.report.measured.measured_words import program_words
-from torchlint.report.measured.text_page import Block, TextPage, fitted, listed
+from torchlint.report.measured.text_page import Passage, TextPage, fitted, listed
 from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken
 from torchlint.report.terminal.safe_text import plural, visible, visible_path
@@ -34,14 +34,14 @@ def render(result: Profile, paint: Paint, width: int, *, details: bool = False) 
         details: all findings, layers and static findings, however long it gets.
     """
 
-    def draw(most: int | None) -> list[Block]:
+    def draw(most: int | None) -> list[Passage]:
         page = _ProfileText(paint, width, label=14, most=most)
         return [
-            Block([*page.head(result), *page.swept(result)]),
+            Passage([*page.head(result), *page.swept(result)]),
             page.findings(result),
             page.census(result),
             page.layers(result, None if details else _LAYERS),
-            Block(page.closing(result, details=details)),
+            Passage(page.closing(result, details=details)),
         ]
 
     return fitted(draw, details=details)
@@ -97,10 +97,10 @@ class _ProfileText(TextPage):
             said = f"{sweep.best} is enough: more workers save less than 5 % of a step."
         return [*lines, *self.sentence(said)]
 
-    def findings(self, result: Profile) -> Block:
+    def findings(self, result: Profile) -> Passage:
         """The numbered list, and what its lines give together."""
         if result.timing is None or result.sweep is not None:
-            return Block([])
+            return Passage([])
         found = result.findings
 
         def below(more: int) -> list[str]:
@@ -108,7 +108,7 @@ class _ProfileText(TextPage):
             lines = [self.paint.dim(line) for line in joined(facts, self.width) if line]
             return lines + (self.sentence(left) if (left := words.unexplained(result)) else [])
 
-        return Block(
+        return Passage(
             [] if found else self.sentence(words.nothing_found(result)),
             [self._finding(number, each) for number, each in enumerate(found, 1)],
             below,
@@ -125,19 +125,19 @@ class _ProfileText(TextPage):
         body = self.sentence(text, indent=_INDENT, hanging=_INDENT)
         return [clipped(head, self.width) if not ceiling else head, *body]
 
-    def census(self, result: Profile) -> Block:
+    def census(self, result: Profile) -> Passage:
         """Reads without a GPU: where they are, and what they would wait for."""
         lines = [
             f"{_INDENT}{_place(each)}  {visible(f'{each.code} {each.fact}{_rules(each)}')}"
             for each in result.census
         ]
-        return Block(
+        return Passage(
             ["", f"{words.ON_A_GPU}:"] if lines else [],
             [[clipped(line, self.width)] for line in lines],
             lambda more: [_INDENT + line for line in _left_out(more)],
         )
 
-    def layers(self, result: Profile, most: int | None) -> Block:
+    def layers(self, result: Profile, most: int | None) -> Passage:
         """The modules that cost most, if one stands out."""
         items = []
         for row in result.layers[:most]:
@@ -147,7 +147,7 @@ class _ProfileText(TextPage):
             said = visible(" · ".join(filter(None, facts)))
             items.append([clipped(f"{_INDENT}{name}  {said}", self.width)])
         title = "Where forward spends its time, without the modules inside:"
-        return Block(["", title] if items else [], items)
+        return Passage(["", title] if items else [], items)
 
     def closing(self, result: Profile, *, details: bool) -> list[str]:
         """What it cost to look, what was not measured, what to do next."""

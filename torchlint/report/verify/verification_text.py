@@ -12,7 +12,7 @@ from torchlint.experiment.figures import (
     times,
 )
 from torchlint.report.measured.measured_words import program_words
-from torchlint.report.measured.text_page import Block, TextPage, fitted, listed
+from torchlint.report.measured.text_page import Passage, TextPage, fitted, listed
 from torchlint.report.terminal.columns import clipped, joined, padded, taken
 from torchlint.report.terminal.safe_text import plural, visible
 from torchlint.report.verify import verification_words as words
@@ -47,14 +47,14 @@ def render(result: Result, paint: Paint, width: int, *, details: bool = False) -
         details: the plan, the noise and all that is left out else, however long it gets.
     """
 
-    def draw(most: int | None) -> list[Block]:
+    def draw(most: int | None) -> list[Passage]:
         page = _VerificationText(paint, width, label=9, most=most)
         below = page.details(result) if details else page.below(result)
         return [
-            Block(page.head(result)),
+            Passage(page.head(result)),
             page.fixes(result.fixes),
             page.notes(result),
-            Block(below + page.closing(result, details=details)),
+            Passage(below + page.closing(result, details=details)),
         ]
 
     return fitted(draw, details=details)
@@ -95,10 +95,10 @@ class _VerificationText(TextPage):
             lines = [line.replace(word, paint(word), 1) for line in lines]
         return lines
 
-    def fixes(self, fixes: Sequence[FixResult]) -> Block:
+    def fixes(self, fixes: Sequence[FixResult]) -> Passage:
         """In one line each where they fit, else in two, and a blank line."""
         if not fixes:
-            return Block([])
+            return Passage([])
         for named in (True, False):
             rows = [_TITLES, *(_cells(fix, named=named) for fix in fixes)]
             is_wide = self.room(rows, 1) >= min(_PLACE, max(taken(row[1]) for row in rows))
@@ -106,7 +106,7 @@ class _VerificationText(TextPage):
                 break
         header, *lines = self.table(rows if is_wide else [row[:4] for row in rows], 1)
         draw = self._in_one if is_wide else self._in_two
-        return Block(
+        return Passage(
             [self.paint.dim(header)],
             [draw(line, fix, header) for line, fix in zip(lines, fixes, strict=True)],
             lambda more: [*_left_out(more, "more fix", "more fixes"), ""],
@@ -140,7 +140,7 @@ class _VerificationText(TextPage):
             (visible(fix.name), self.paint.dim),
         ]
 
-    def notes(self, result: Result) -> Block:
+    def notes(self, result: Result) -> Passage:
         """Why a word is there, and what else there is to know."""
         names = words.names(result)
         said = [
@@ -152,7 +152,7 @@ class _VerificationText(TextPage):
         def below(more: int) -> list[str]:
             return [*_left_out(more, "more note"), *([""] if items else [])]
 
-        return Block([], items, below)
+        return Passage([], items, below)
 
     def below(self, result: Result) -> list[str]:
         """What the figures hold for, in one line, and what reached the real world."""
