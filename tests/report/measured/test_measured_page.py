@@ -83,6 +83,15 @@ def test_jinja2_is_imported_only_for_a_page(command: str) -> None:
     assert out.stdout == "False\n"
 
 
+@COMMANDS
+def test_lanes_of_a_gpu_are_said_to_be_the_hosts(command: str) -> None:
+    known = MORE["verify"][0] if command == "verify" else profiles.profile()
+    for device, said in (("cpu", False), ("cuda", True)):
+        machine = results.environment(device=device)
+        shown = Page(RENDER[command](dataclasses.replace(known, environment=machine))).text()
+        assert ("It is the host's time, and the GPU's queue may be behind it." in shown) == said
+
+
 def test_words_between_backticks_are_code() -> None:
     facts = ("a `b` c", "`<b>`", "it`s")
     found = profiles.profile(findings=tuple(profiles.finding(fact=each) for each in facts))

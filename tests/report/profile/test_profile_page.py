@@ -60,12 +60,6 @@ def test_lanes_that_do_not_add_up_fill_the_bar_all_the_same() -> None:
     assert profile_page.lanes(profile(timing=None)) == []
 
 
-@pytest.mark.parametrize(("device", "said"), [("cpu", False), ("cuda", True)])
-def test_lanes_of_a_gpu_are_said_to_be_the_hosts(device: str, said: bool) -> None:
-    shown = page(profile(environment=environment(device=device))).text()
-    assert ("It is the host's time, and the GPU's queue may be behind it." in shown) == said
-
-
 def test_findings_have_their_place_fact_and_ceiling_in_their_order() -> None:
     shown = page(profile(findings=rich().findings, lanes={}))
     text = shown.text()

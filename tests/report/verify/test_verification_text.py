@@ -6,6 +6,8 @@ from itertools import product
 
 import pytest
 
+from tests.report.measured.test_measured_json import told
+from tests.report.strict_page import Page
 from tests.report.verify.sample_results import (
     comparison,
     environment,
@@ -19,6 +21,7 @@ from tests.report.verify.sample_results import (
 )
 from torchlint.experiment.figures import TIMES
 from torchlint.report.terminal.safe_text import Paint
+from torchlint.report.verify import verification_page
 from torchlint.report.verify.verification_text import render
 from torchlint.report.verify.verification_words import changed_program
 from torchlint.runtime.sandbox.side_effects import SideEffect
@@ -64,20 +67,28 @@ def test_folding_keeps_the_fixes_that_matter() -> None:
     assert {"TL101", "TL130", "TL131"} <= set(shown)
 
 
-def test_every_missing_part_leaves_a_report() -> None:
-    known = result()
+def page(found: Result) -> str:
+    return Page(verification_page.render(found)).text()
+
+
+def test_every_missing_part_leaves_a_report_a_page_and_a_null() -> None:
+    known = rich()
     for plan, aa, total, fixes in product(*[(True, False)] * 4):
         found = result(
             plan=known.plan if plan else None,
             aa=known.aa if aa else None,
             total=known.total if total else None,
             fixes=known.fixes if fixes else (),
+            strips=known.strips if aa else (),
         )
-        shown = text(found, 80, details=True)
-        assert ("4, 8, 16 pairs" in shown) == plan
-        assert ("against itself" in shown) == aa
-        assert ("16.6 → 9.34 ms" in shown) == total
-        assert ("TL101  train.py:11" in shown) == fixes
+        for shown in (text(found, 80, details=True), page(found)):
+            assert ("AdamW.step" in shown) == plan
+            assert ("against itself" in shown) == aa
+            assert ("16.6 → 9.34 ms" in shown) == total
+            assert ("manual-grad-zeroing" in shown) == fixes
+        keys = told(found)
+        assert (keys["plan"] is not None, keys["aa"] is not None) == (plan, aa)
+        assert (keys["total"] is not None, bool(keys["fixes"])) == (total, fixes)
 
 
 def test_a_wide_terminal_gets_a_line_for_each_fix() -> None:
@@ -274,8 +285,7 @@ def test_a_fix_that_is_slower_after_the_others_is_named() -> None:
     ],
 )
 def test_cpu_ratios_are_said_not_to_predict_gpu_ratios(found: Result, said: bool) -> None:
-    for details in (True, False):
-        shown = text(found, details=details)
+    for shown in (text(found), text(found, details=True), page(found)):
         assert ("CPU ratios do not predict GPU ratios" in shown) == said
 
 
@@ -291,6 +301,9 @@ def test_an_unfit_machine_is_called_so() -> None:
     aa = Noise(estimate(1.09, 0.08), 0.08, fit=False, why="the load was 7 on 2 processors")
     shown = flat(result(aa=aa), details=True)
     assert "floor 8% · UNFIT for claims · the load was 7 on 2 processors" in shown
+    on_page = page(result(aa=aa))
+    assert "This machine was unfit for claims: the load was 7 on 2 processors." in on_page
+    assert "noise of this machine, 8%: a claim has to clear it" in on_page
 
 
 def test_a_failed_script_leaves_its_last_lines() -> None:
