@@ -172,8 +172,8 @@ def test_ctrl_c_gives_the_terminal_back(of: int | None) -> None:
     assert stream.getvalue() == text
 
 
-def test_names_are_shown_as_they_are_and_steer_nothing() -> None:
-    stream = Terminal()
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "file"])
+def test_names_are_shown_as_they_are_and_steer_nothing(stream: io.StringIO) -> None:
     with progress(stream, Clock()) as shown:
         shown.stage("Running [bold]a\x1b[2J\nb.py", of=2)
     assert "Running [bold]a\\x1b[2J\\nb.py" in plain(stream)
