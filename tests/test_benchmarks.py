@@ -163,7 +163,7 @@ def outcome(name: str, **environment: object) -> object:
     from verified_fixtures import Outcome, brief, without_places
 
     from tests.report.verify import sample_results
-    from torchlint.report.verify.json import document
+    from torchlint.report.verify.verification_json import document
 
     result = sample_results.result(environment=sample_results.environment(**environment))
     return Outcome(name, "ok", 0, 30.0, without_places(brief(document(result)), "/somewhere"))
@@ -336,7 +336,7 @@ def test_a_gpu_check_of_a_profile_asks_for_what_was_planted(
     status: str,
 ) -> None:
     from tests.report.profile import sample_profiles
-    from torchlint.report.profile.json import document
+    from torchlint.report.profile.profile_json import document
 
     found = sample_profiles.profile(
         environment=sample_profiles.environment(device=device),

@@ -27,7 +27,7 @@ def layers() -> list[set[str]]:
     """From the top down, as declared."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    (found,) = (each["layers"] for each in contracts if each["type"] == "layers")
+    found = next(each["layers"] for each in contracts if each["type"] == "layers")
     return [{name.strip() for name in layer.split("|")} for layer in found]
 
 

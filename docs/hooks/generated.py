@@ -13,7 +13,7 @@ from torchlint.cli import torchlint
 from torchlint.config.keys import KEYS
 from torchlint.config.settings import Settings
 from torchlint.profile.catalogue import all_kinds
-from torchlint.report.measured import page_of
+from torchlint.report.fix_evidence import page_of
 from torchlint.report.rules import fixes
 from torchlint.ruleapi.registry import all_rules
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from torchlint.cli.duration import is_time
-from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
+from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.config.settings import ConfigError
 from torchlint.report.terminal.safe_text import visible
 
@@ -57,9 +56,9 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         click.ClickException: a file cannot be used; raised before the script runs.
     """
     from torchlint.profile import budget as budgets
-    from torchlint.profile import written
+    from torchlint.profile import earlier_profile
 
-    before = _read(written.read, given["compare"])
+    before = _read(earlier_profile.read, given["compare"])
     _must_be_no_time(given["budget_file"])
     budget = _read(budgets.read, given["budget_file"])
     target = given["write_budget"]
@@ -118,10 +117,3 @@ def _read(read: Callable[[str], Any], path: str | None) -> Any:
         return read(path)
     except ConfigError as error:
         raise click.ClickException(visible(str(error))) from None
-
-
-def held_lines(result: Profile, width: int) -> list[str]:
-    """What follows the report for people."""
-    from torchlint.report.profile import budget, compared
-
-    return [*compared.render(result, width), *budget.render(result, paint_for(sys.stdout))]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
     from torchlint.finding import Diagnostic, Finding
     from torchlint.project.target import Target
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.measured.progress_line import ProgressLine
     from torchlint.runtime.program import Program
     from torchlint.workers.pool import Pool
 
@@ -45,7 +45,7 @@ class ProgramCheck:
     """
 
     def __init__(
-        self, program: Program, options: Options, progress: Progress, *, unsafe: bool = True
+        self, program: Program, options: Options, progress: ProgressLine, *, unsafe: bool = True
     ) -> None:
         self._program = program
         self._options = options

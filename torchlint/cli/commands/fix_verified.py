@@ -11,23 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
+from torchlint.cli.measured_reports import columns
 from torchlint.cli.printing import (
+    paint_for,
     print_diagnostics,
     print_diff,
     print_lines,
     print_made,
     written,
 )
-from torchlint.cli.verification import (
-    checked,
-    given_to,
-    in_time,
-    print_result,
-    program_from,
-    require_packages,
-    run,
-    standard_input,
-)
+from torchlint.cli.script_runs import checked, given_to, in_time, program_from, request_from, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +28,7 @@ if TYPE_CHECKING:
     from torchlint.cli.options import Options
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.request import Request
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
     from torchlint.verify.compared.measured_fixes import Fixes
 
 
@@ -54,17 +47,12 @@ def fix_verified(
     """
     begun = time.monotonic()
     finished: str | None = given["finished"]
-    program = program_from(arguments, given["module"])
-    if finished is None:
-        require_packages()
+    program = program_from(arguments, given["module"], runs=finished is None)
     from torchlint.cli.program_check import ProgramCheck
-    from torchlint.experiment.request import Design, Request
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
 
-    progress = Progress(io.StringIO() if options.quiet else sys.stderr)
-    design = Design(looks=given["pairs"])
-    stdin = None if finished else standard_input()
-    request = Request(program, budget_s=given["budget"], begun=begun, design=design, stdin=stdin)
+    progress = VerificationProgress(io.StringIO() if options.quiet else sys.stderr)
+    request = request_from(program, given, begun, runs=finished is None)
     check = ProgramCheck(program, options, progress)
     if finished is not None:
         proven = _from_file(finished, request, check)
@@ -89,7 +77,7 @@ class _Proven(NamedTuple):
 
 
 def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
-    from torchlint.report.verify.words import coverage
+    from torchlint.report.verify.verification_words import coverage
     from torchlint.verify.finished import read_finished, require_current
 
     finished = checked(lambda: read_finished(path))
@@ -104,12 +92,13 @@ def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
 def _measured(
     request: Request,
     check: ProgramCheck,
-    progress: Progress,
+    progress: VerificationProgress,
     options: Mapping[str, Any],
     *,
     quiet: bool,
 ) -> _Proven:
-    from torchlint.report.verify.words import coverage
+    from torchlint.report.verify.verification_text import render
+    from torchlint.report.verify.verification_words import coverage
     from torchlint.verify.compared.changes import Changes
 
     changes = Changes(request.program, in_time(request, check.fixes), more=check.fixes)
@@ -119,7 +108,9 @@ def _measured(
     if not options["apply"]:
         given = replace(given_to(context, context.command), stdin=bool(request.stdin))
     if not quiet:
-        print_result(replace(result, given=given), err=True)
+        print_lines(
+            render(replace(result, given=given), paint_for(sys.stderr), columns()), err=True
+        )
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None
     said = coverage(numerics.steps if numerics else 0, result.unreached)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from dataclasses import replace
@@ -13,16 +12,15 @@ import click
 from torchlint.cli.command import Count
 from torchlint.cli.duration import seconds
 from torchlint.cli.held_against import held_against, held_against_options
-from torchlint.cli.launching import help_another_node, run_in_a_job
+from torchlint.cli.measured_reports import OF_PROFILE, report, report_options
 from torchlint.cli.options import Options, rule_options
-from torchlint.cli.profile_reports import profile_report_options, report, require_writable
 from torchlint.cli.script_options import ScriptCommand, how_it_was_run, run_options
-from torchlint.cli.verification import (
-    consent,
+from torchlint.cli.script_runs import (
+    agree,
+    go_where_it_runs,
     in_time,
     program_from,
-    request_for,
-    require_packages,
+    request_from,
 )
 
 if TYPE_CHECKING:
@@ -111,7 +109,18 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
 @run_options
 @rule_options
 @held_against_options
-@profile_report_options
+@report_options(
+    OF_PROFILE,
+    details="Print all findings, counts and layers.",
+    json="Write everything to FILE as JSON.",
+    html="Write a page with charts to FILE.",
+)
+@click.option(
+    "--trace",
+    "trace_file",
+    metavar="FILE",
+    help="Write the first steps to FILE as a trace for Perfetto or chrome://tracing.",
+)
 @click.option("--yes", is_flag=True, help="Run the script without asking.")
 def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
     """Run the script for some steps, and say what its step waits for.
@@ -121,29 +130,21 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     """
     begun = time.monotonic()
     program = program_from(words, module)
-    require_packages()
-    require_writable(given)
     held = held_against(given)
-    help_another_node(given)
-
-    def agree(where: str = "") -> float:
-        said = f"profile executes `{shlex.join(program.words)}` several times{where}"
-        return consent(f"{said}, for a few seconds each.", yes=given["yes"])
-
-    run_in_a_job(given, agree)
+    go_where_it_runs("profile", program, given)
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.subject import Linted
     from torchlint.profile.profiling import profile
-    from torchlint.report.profile.progress import Progress
+    from torchlint.report.profile.profile_progress import ProfileProgress
 
-    progress = Progress(sys.stderr)
+    progress = ProfileProgress(sys.stderr)
     check = ProgramCheck(program, options, progress)
-    request = request_for(program, given, begun)
+    request = request_from(program, given, begun)
     findings = in_time(request, check.findings, option="--budget-time")
     subject = Linted(program, findings, check.findings)
-    request = replace(request, begun=begun + agree())
+    request = replace(request, begun=begun + agree("profile", program, yes=given["yes"]))
     with progress:
         result = profile(request, subject, given["only"], progress, given["sweep"])
     result = held(replace(result, options=how_it_was_run(click.get_current_context())))
-    report(result, given)
+    report(result, given, OF_PROFILE)
     raise click.exceptions.Exit(result.exit)

@@ -11,18 +11,15 @@ import click
 
 from torchlint.cli.command import Count
 from torchlint.cli.duration import duration_options
-from torchlint.cli.launching import help_another_node, run_in_a_job
-from torchlint.cli.options import Options, output_format, rule_options
-from torchlint.cli.printing import must_be_writable, print_lines, write_report
+from torchlint.cli.measured_reports import OF_VERIFICATION, report, report_options
+from torchlint.cli.options import Options, rule_options
 from torchlint.cli.script_options import ScriptCommand, run_options
-from torchlint.cli.verification import (
-    agree,
+from torchlint.cli.script_runs import (
     changes_from,
     given_to,
-    print_result,
+    go_where_it_runs,
     program_from,
     request_from,
-    require_packages,
     run,
 )
 
@@ -89,10 +86,12 @@ Exit codes:
 )
 @run_options
 @click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
-@click.option("--details", is_flag=True, help="Print the plan, the noise and the machine as well.")
-@click.option("--json", "json_file", metavar="FILE", help="Write all results to FILE as JSON.")
-@click.option("--html", "html_file", metavar="FILE", help="Write a report with charts to FILE.")
-@output_format("text", "json")
+@report_options(
+    OF_VERIFICATION,
+    details="Print the plan, the noise and the machine as well.",
+    json="Write all results to FILE as JSON.",
+    html="Write a report with charts to FILE.",
+)
 @click.option("--yes", is_flag=True, help="Run the script without asking.")
 def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
     """Run the script with and without its fixes, and measure each fix.
@@ -102,36 +101,19 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     """
     begun = time.monotonic()
     program = program_from(words, module)
-    require_packages()
-    for place in (given["json_file"], given["html_file"]):
-        if place is not None:
-            must_be_writable(place)
-    help_another_node(given)
-    run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
-    from torchlint.report.verify.progress import Progress
+    go_where_it_runs("verify", program, given)
+    from torchlint.cli.commands.fix_command import command as fix
+    from torchlint.report.verify.verification_progress import VerificationProgress
 
     request = request_from(program, given, begun)
-    progress = Progress(sys.stderr)
+    progress = VerificationProgress(sys.stderr)
     changes = changes_from(request, options, given, progress)
     result = run(request, changes, progress, yes=given["yes"])
-    from torchlint.cli.commands.fix_command import command as fix
-
     given_words = given_to(click.get_current_context(), fix)
     # Whoever runs the offered command may have nothing for the script to read.
     others = given_words.others or bool(request.stdin)
     result = replace(result, given=replace(given_words, others=others))
-    from torchlint.report.verify.json import render as as_json
-
-    if given["output_format"] == "json":
-        print_lines([as_json(result).rstrip("\n")])
-    else:
-        print_result(result, details=given["details"])
-    if given["json_file"]:
-        write_report(given["json_file"], as_json(result))
-    if given["html_file"]:
-        from torchlint.report.verify.html import render as as_page
-
-        write_report(given["html_file"], as_page(result))
+    report(result, given, OF_VERIFICATION)
     confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"
     if result.exit == 0 and given["require_confirmed"] and not confirmed:
         raise click.exceptions.Exit(3)

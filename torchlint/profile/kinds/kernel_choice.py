@@ -46,9 +46,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import scaled
 from torchlint.profile.kind import Kind, Told
 from torchlint.profile.loaders import objects
-from torchlint.profile.units import scaled
 from torchlint.runtime.messages import MalformedError
 
 if TYPE_CHECKING:
