@@ -5,7 +5,8 @@ medians of interleaved rounds, after one round that is thrown away:
 
     python benchmarks/speed.py
 
-It downloads timm and TorchFix with pip, and installs the commit that `baseline.txt` names. `--tree` and `--torchfix` use what is already here.
+It downloads timm and TorchFix with pip, and installs the commit that `baseline.txt` names;
+`--tree`, `--baseline` and `--torchfix` use what is here.
 """
 
 from __future__ import annotations
