@@ -25,7 +25,7 @@ from torchlint.runtime.nodes.meeting import (
     hosts_of_this_machine,
     new_token,
 )
-from torchlint.runtime.processes.started import Exit
+from torchlint.runtime.started import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
