@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Function = Callable[..., Any]
     _Choice = click.Choice[str]
 else:
     _Choice = click.Choice
@@ -81,6 +84,17 @@ class Count(click.IntRange):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             self.fail(f'"{value}" is not a whole number from {self.min} up; give one.', param, ctx)
+
+
+def together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Adds several options to a command, in this order."""
+
+    def add(command: Function) -> Function:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
