@@ -158,7 +158,8 @@ def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
                      below=(read_at(row=14, share=0.01),))  # fmt: skip
     (tmp_path / "profile.json").write_bytes(written(result))
     found = read(str(tmp_path / "profile.json"))
-    assert [(each.row, each.share) for each in found.findings] == [(9, 0.1), (12, None)]
+    read_ = [(each.row, each.share) for each in (*found.findings, *found.census)]
+    assert read_ == [(9, 0.1), (12, None)]
     assert found.findings[0].confirmed == (("TL201", "train.py", 9),)
     assert [each.row for each in found.below] == [14]
     assert (found.timing.step_s, found.timing.noise, found.date) == (0.01, 0.01, "2026-07-01")
@@ -217,7 +218,7 @@ def test_a_number_that_no_step_takes_is_refused_without_reading_its_digits(numbe
 
 
 def test_a_name_that_is_no_text_is_read_as_it_was_written() -> None:
-    (finding,) = decode(written(profile(read_at(path="caf\udce9.py")))).findings
+    (finding,) = decode(written(profile(read_at(path="caf\udce9.py")))).census
     assert finding.path == "caf\udce9.py"
 
 

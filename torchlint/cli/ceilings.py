@@ -31,7 +31,9 @@ def read_profile(path: str) -> EarlierProfile:
         found = earlier_profile.read(path)
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
-    files = dict.fromkeys(file for each in found.findings for _, file, _ in each.confirmed)
+    files = dict.fromkeys(
+        file for each in (*found.findings, *found.census) for _, file, _ in each.confirmed
+    )
     if files and not any(map(os.path.isfile, files)):
         message = (
             f"warning: {path} matches nothing here: there is no {next(iter(files))} in this "

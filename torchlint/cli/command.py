@@ -113,6 +113,17 @@ def refused(option: str, why: str, *, is_flag: bool = False) -> Callable[[Functi
     return click.option(option, is_flag=is_flag, hidden=True, expose_value=False, callback=refuse)
 
 
+def together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Adds several options to a command, in this order."""
+
+    def add(command: Function) -> Function:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     if value is not None:
         ctx.color = {"always": True, "never": False}.get(value)

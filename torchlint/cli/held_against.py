@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from torchlint.cli.command import together
 from torchlint.cli.duration import is_time
 from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.config.settings import ConfigError
@@ -21,30 +22,25 @@ if TYPE_CHECKING:
     Function = Callable[..., None]
 
 
-def held_against_options(command: Function) -> Function:
-    """Adds the options that `held_against` takes."""
-    options = (
-        click.option(
-            "--compare",
-            metavar="FILE",
-            help="Say what has changed since an earlier profile, written by --json.",
-        ),
-        click.option(
-            "--budget",
-            "budget_file",
-            metavar="FILE",
-            help="Fail on findings that this file does not allow, and on entries that no longer "
-            "hold.",
-        ),
-        click.option(
-            "--write-budget",
-            metavar="FILE",
-            help="Write a budget that allows today's findings; its reasons are yours to fill in.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+held_against_options = together(
+    click.option(
+        "--compare",
+        metavar="FILE",
+        help="Say what has changed since an earlier profile, written by --json.",
+    ),
+    click.option(
+        "--budget",
+        "budget_file",
+        metavar="FILE",
+        help="Fail on findings that this file does not allow, and on entries that no longer hold.",
+    ),
+    click.option(
+        "--write-budget",
+        metavar="FILE",
+        help="Write a budget that allows today's findings; its reasons are yours to fill in.",
+    ),
+)
+"""Adds the options that `held_against` takes."""
 
 
 def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:

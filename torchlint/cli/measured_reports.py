@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from torchlint.cli.command import together
 from torchlint.cli.options import output_format
 from torchlint.cli.printing import paint_for, print_lines, write_report
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from torchlint.profile.result import Profile
     from torchlint.verify.result import Result
 
-    Function = Callable[..., None]
+    Function = Callable[..., Any]
     Render = Callable[[Any, Mapping[str, Any]], Iterable[str]]
 
 _OF_FILES: Final = ("html", "trace")
@@ -30,17 +31,12 @@ def report_options(
 ) -> Callable[[Function], Function]:
     """Adds the options that `report` takes, with these texts of help."""
 
-    def add(command: Function) -> Function:
-        for option in (
-            output_format(*(name for name in renderers if name not in _OF_FILES)),
-            click.option("--html", "html_file", metavar="FILE", help=html),
-            click.option("--json", "json_file", metavar="FILE", help=json),
-            click.option("--details", is_flag=True, help=details),
-        ):
-            command = option(command)
-        return command
-
-    return add
+    return together(
+        click.option("--details", is_flag=True, help=details),
+        click.option("--json", "json_file", metavar="FILE", help=json),
+        click.option("--html", "html_file", metavar="FILE", help=html),
+        output_format(*(name for name in renderers if name not in _OF_FILES)),
+    )
 
 
 def report(result: object, given: Mapping[str, Any], renderers: Mapping[str, Render]) -> None:

@@ -28,7 +28,7 @@ def compare(before: EarlierProfile, now: Profile) -> Compared:
     nearest rows, since lines move. Of codes that only one of the two has watched nothing is said.
     """
     both = set(before.watched) & set(now.watched)
-    old = [each for each in (*before.findings, *before.below) if each.code in both]
+    old = [each for each in (*before.findings, *before.census, *before.below) if each.code in both]
     new = [each for each in (*now.findings, *now.census, *now.below) if each.code in both]
     pairs = _paired(old, new)
     # What is below the cut in one of the two and missing in the other has hardly changed.

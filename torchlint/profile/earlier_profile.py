@@ -76,20 +76,16 @@ class _Machine(Struct, frozen=True):
 
 
 class EarlierProfile(Struct, frozen=True):
-    """What later runs ask of a profile; `below` are findings that were too small to be shown."""
+    """What later runs ask of a profile: its findings, those of the census, and those that were too
+    small to be shown."""
 
-    costly: _Findings = field(name="findings")
+    findings: _Findings
     census: _Findings
     below: _Findings = ()
     timing: _Timing | None = None
     environment: _Machine | None = None
     written_on: str = field(name="date", default="")
     watched: tuple[_Code, ...] = ()
-
-    @property
-    def findings(self) -> tuple[EarlierFinding, ...]:
-        """Those of the census, too."""
-        return *self.costly, *self.census
 
     @property
     def date(self) -> str:

@@ -79,4 +79,4 @@ def test_a_later_run_can_read_it() -> None:
     found = earlier_profile.decode(render(rich()).encode())
     assert found.timing.step_s == 0.0412
     assert [each.code for each in found.findings][:2] == ["TR101", "TR501"]
-    assert len(found.findings) == 7
+    assert len(found.findings) + len(found.census) == 7

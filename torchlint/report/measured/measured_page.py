@@ -4,10 +4,11 @@ hidden characters are shown."""
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 from torchlint.experiment import figures
-from torchlint.report.measured.measured_words import on_gpu, program_words
+from torchlint.report.measured.measured_words import on_gpu
 from torchlint.report.terminal.safe_text import plural, visible
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def render(command: str, template: str, document: Json, **names: object) -> str:
         figures=figures,
         on_gpu=on_gpu,
         plural=plural,
-        program_words=program_words,
+        program=shlex.join,
         raw=Markup(_embedded(document)),  # noqa: S704 - ASCII, and no sign in it that HTML knows
         **names,
     )

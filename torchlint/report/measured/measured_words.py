@@ -33,11 +33,6 @@ def told(*facts: object) -> list[str]:
     return [fact for fact in facts if isinstance(fact, str) and fact]
 
 
-def program_words(argv: Sequence[str]) -> str:
-    """The script with its arguments, as a shell takes them."""
-    return shlex.join(argv)
-
-
 def next_command(
     command: str, argv: Sequence[str], *, options: Sequence[str] = (), last: Sequence[str] = ()
 ) -> str:

@@ -45,7 +45,6 @@ class ProgressLine:
         self._begun = self._stage_begun = clock()
         self._name = ""
         self._last = (0, 0)
-        self._goal = 0
         self._bar: tuple[Progress, TaskID] | None = None
 
     def __enter__(self: _L) -> _L:
@@ -64,7 +63,7 @@ class ProgressLine:
         self.done()
         self._name = visible(name)
         self._stage_begun = self._clock()
-        self._last, self._goal = (0, of or 0), 0
+        self._last = (0, of or 0)
         if self._live:
             self._open(ticking=of is None)
         else:
@@ -74,8 +73,8 @@ class ProgressLine:
         """So many steps of the stage are done; a total may grow."""
         if (done, total) == self._last:
             return
-        grown = 0 < self._goal < total
-        self._last, self._goal = (done, total), total
+        grown = done and self._last[1] < total
+        self._last = (done, total)
         if not self._live:
             if grown:
                 self.say(f"{self._name}: not settled after {done}, going on to {total}")

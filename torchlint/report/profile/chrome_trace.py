@@ -7,10 +7,10 @@ The format is that of the document "Trace Event Format" of the Chromium project:
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.profile.timeline import STEP, gaps
-from torchlint.report.measured.measured_words import program_words
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _STEPS, _PARTS = 1, 2
 def render(result: Profile) -> str:
     """A JSON object in ASCII, smaller than `MOST_BYTES`; what comes after that is left out."""
     head = [
-        _named("process_name", program_words(result.argv)[:200], 0),
+        _named("process_name", shlex.join(result.argv)[:200], 0),
         _named("thread_name", "steps", _STEPS),
         _named("thread_name", "what the host does", _PARTS),
     ]

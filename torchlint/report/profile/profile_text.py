@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import duration, milliseconds, percent
-from torchlint.report.measured.measured_words import program_words
 from torchlint.report.measured.text_page import Passage, TextPage, fitted, listed
 from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken
@@ -67,7 +67,7 @@ def held_against(result: Profile, paint: Paint, width: int) -> list[str]:
 class _ProfileText(TextPage):
     def head(self, result: Profile) -> list[str]:
         """What was run and how long a step takes; what went wrong; what a step waits for."""
-        facts = [clipped(f"torchlint profile {visible(program_words(result.argv))}", self.width)]
+        facts = [clipped(f"torchlint profile {visible(shlex.join(result.argv))}", self.width)]
         if result.timing is not None:
             facts += [words.steps(result.timing), words.step(result.timing), words.machine(result)]
         lines = [self.paint.bold(line) for line in joined(list(filter(None, facts)), self.width)]

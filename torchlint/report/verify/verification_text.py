@@ -3,6 +3,7 @@ forty."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import (
@@ -11,7 +12,6 @@ from torchlint.experiment.figures import (
     ratio_with_interval,
     times,
 )
-from torchlint.report.measured.measured_words import program_words
 from torchlint.report.measured.text_page import Passage, TextPage, fitted, listed
 from torchlint.report.terminal.columns import clipped, joined, padded, taken
 from torchlint.report.terminal.safe_text import plural, visible
@@ -19,7 +19,7 @@ from torchlint.report.verify import verification_words as words
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from torchlint.report.terminal.safe_text import Paint
     from torchlint.verify.result import FixResult, Result
@@ -28,6 +28,14 @@ _TITLES: Final = ("fix", "place", "alone", "after the others", "numbers", "verdi
 _PLACE: Final = 24
 """A longer place is cut on its left rather than moving words to a second line."""
 _CODE: Final = 12
+_COLOURS: Final[Mapping[Verdict | Agreement, str]] = {
+    **dict.fromkeys(Verdict, "dim"),
+    Verdict.CONFIRMED: "green",
+    Verdict.SLOWER: "red",
+    Verdict.UNRESOLVED: "cyan",
+    Agreement.DIFFERS: "red",
+    Agreement.UNKNOWN: "dim",
+}
 _RANKS: Final = {
     Verdict.SLOWER: 0,
     Verdict.CONFIRMED: 1,
@@ -66,7 +74,7 @@ class _VerificationText(TextPage):
         said = words.conclusion(result)
         answer = self._answer(result)
         spent = f" ({duration(result.seconds)})" if result.seconds >= 1 else ""
-        title = f"torchlint verify {visible(program_words(result.argv))}"
+        title = f"torchlint verify {visible(shlex.join(result.argv))}"
         title = self.paint.dim(clipped(title, self.width - len(spent)) + spent)
         first = self.bold(said[0]) if said else []
         if said and (result.total is None or result.total.estimate is None):
@@ -88,11 +96,8 @@ class _VerificationText(TextPage):
         agreement = words.agreement(total.numerics)
         facts.insert(0 if agreement is Agreement.DIFFERS else len(facts), numbers)
         lines = joined(facts, self.width)
-        for word, paint in (
-            (verdict, _of_verdict(self.paint, total.verdict)),
-            (numbers, _of_numbers(self.paint, agreement)),
-        ):
-            lines = [line.replace(word, paint(word), 1) for line in lines]
+        for word, meaning in ((verdict, total.verdict), (numbers, agreement)):
+            lines = [line.replace(word, self._painted(word, meaning), 1) for line in lines]
         return lines
 
     def fixes(self, fixes: Sequence[FixResult]) -> Passage:
@@ -116,29 +121,27 @@ class _VerificationText(TextPage):
 
     def _in_one(self, line: str, fix: FixResult, _header: str) -> list[str]:
         """A line that ends with the word on the numbers and the verdict, in their colours."""
-        for word, paint in self._said(fix)[:2]:
-            before, _, after = line.rpartition(word)
-            line = before + paint(word) + after
+        for meaning in (fix.alone.verdict, words.agreement(fix.alone.numerics)):
+            before, _, after = line.rpartition(meaning.value)
+            line = before + self._painted(meaning.value, meaning) + after
         return [line]
 
     def _in_two(self, line: str, fix: FixResult, header: str) -> list[str]:
         """The words below the figures, or in their place where there are none."""
-        said = self._said(fix)
+        meanings = (fix.alone.verdict, words.agreement(fix.alone.numerics))
+        said = [*((each.value, self._painted(each.value, each)) for each in meanings)]
+        said.append((visible(fix.name), self.paint.dim(visible(fix.name))))
         above, start = [line], " " * header.index("place")
         figures = header.index("alone")
         if fix.alone.estimate is None and fix.after is None:
             above, start, said = [], padded(line[:figures], figures), said[:2]
         while len(said) > 1 and taken(start + " · ".join(word for word, _ in said)) > self.width:
             said.pop()
-        return [*above, start + " · ".join(paint(word) for word, paint in said)]
+        return [*above, start + " · ".join(painted for _, painted in said)]
 
-    def _said(self, fix: FixResult) -> list[tuple[str, Callable[[str], str]]]:
-        agreement = words.agreement(fix.alone.numerics)
-        return [
-            (fix.alone.verdict.value, _of_verdict(self.paint, fix.alone.verdict)),
-            (agreement.value, _of_numbers(self.paint, agreement)),
-            (visible(fix.name), self.paint.dim),
-        ]
+    def _painted(self, word: str, meaning: Verdict | Agreement) -> str:
+        colour = _COLOURS.get(meaning)
+        return word if colour is None else str(getattr(self.paint, colour)(word))
 
     def notes(self, result: Result) -> Passage:
         """Why a word is there, and what else there is to know."""
@@ -202,17 +205,3 @@ def _cells(fix: FixResult, *, named: bool) -> Sequence[str]:
 def _left_out(count: int, noun: str, several: str = "") -> list[str]:
     what = plural(count, noun, several)
     return [f"{what} not shown; verify --details has them."] if count else []
-
-
-def _of_verdict(paint: Paint, verdict: Verdict) -> Callable[[str], str]:
-    colours = {
-        Verdict.CONFIRMED: paint.green,
-        Verdict.SLOWER: paint.red,
-        Verdict.UNRESOLVED: paint.cyan,
-    }
-    return colours.get(verdict, paint.dim)
-
-
-def _of_numbers(paint: Paint, agreement: Agreement) -> Callable[[str], str]:
-    colours = {Agreement.DIFFERS: paint.red, Agreement.UNKNOWN: paint.dim}
-    return colours.get(agreement, str)
