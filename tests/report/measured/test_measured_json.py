@@ -101,6 +101,8 @@ def test_every_field_is_told(command: str) -> None:
     before = RENDERERS[command](everything)
     count = 0
     for other in changes(everything):
+        if command == "verify" and other.given.stdin:  # only for the command that is running
+            continue
         assert RENDERERS[command](other) != before, other
         count += 1
     assert count > 150

@@ -12,6 +12,7 @@ from torchlint.verify.result import (
     SCHEMA,
     Comparison,
     FixResult,
+    Given,
     Noise,
     Numerics,
     Result,
@@ -46,7 +47,13 @@ def _finite(values: Sequence[float]) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in values]
 
 
+def _given(_: Given, keys: Json) -> Json:
+    """Without what only the command reads that is running."""
+    return {name: value for name, value in keys.items() if name != "stdin"}
+
+
 _SHAPES: Final[Mapping[type, Shape]] = {
+    Given: _given,
     Comparison: lambda _, keys: spliced(keys, "estimate", Estimate),
     Noise: _noise,
     Numerics: _numerics,
