@@ -22,7 +22,7 @@ from verified_fixtures import Outcome, names, verify
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "docs" / "evidence"
-MEASURED = ROOT / "torchlint" / "report" / "measured.json"
+MEASURED = ROOT / "torchlint" / "report" / "fix_evidence.json"
 _LIMIT_S = 1800.0
 _NUMBERS = re.compile(r"\[\s+((?:(?:-?\d[\d.e+-]*|null)(?:,\s+)?)+)\s+\]")
 

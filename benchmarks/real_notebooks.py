@@ -27,10 +27,10 @@ import nbformat
 
 from torchlint.config.settings import NEWEST_TORCH, Selection
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.notebooks.document import Notebook
 from torchlint.project.target import Target
+from torchlint.silence.tiers import Wanted, choose
 
 WANTED = Wanted(hints=True)
 

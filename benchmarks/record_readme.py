@@ -56,7 +56,7 @@ def rules_table() -> str:
     """The rules, one row each, with a link to the file that explains and finds the pattern."""
     rows = ["| code | name | what it reports | fix |", "|---|---|---|---|"]
     for code, rule in all_rules().items():
-        file = f"{rule.family}/{rule.name.replace('-', '_')}.py"
+        file = Path(rule.path).relative_to(ROOT / "rules").as_posix()
         fix = fixes(rule)
         rows.append(f"| {code} | [{rule.name}]({file}) | {rule.summary} | {fix} |")
     return "\n".join(rows) + "\n"

@@ -35,7 +35,7 @@ DECLARE = {"Rule", "assigns", "calls", "configures", "exports", "first_step", "m
 DECLARE |= {"sets"}
 LISTS = {"contexts", "else_hint", "unless", "hint_if", "where"}
 TEXTS = {"program_has", "program_lacks"}
-OPTIONS = {"since": "None", "until": "None", "operand": "None"}
+OPTIONS = {"since": "None", "until": "None"}
 LONGEST_S = 120
 """A guard whose removal makes a loop endless is caught."""
 
@@ -203,7 +203,8 @@ def main() -> int:
     files = files_of(code)
     if not files:
         parser.error(f"no file of rules/ has the code {code}")
-    rule = Path(files[0]).stem
+    home = Path(files[0])
+    rule = home.parent.name if home.name == "__init__.py" else home.stem
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(Path(folder))

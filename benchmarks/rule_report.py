@@ -86,7 +86,7 @@ def lines_of(rule: Rule, importers: Counter[str]) -> int:
 
 def evidence_of(name: str) -> list[str]:
     """The verdicts on a rule's script, by machine."""
-    known = json.loads((ROOT / "torchlint/report/measured.json").read_text(encoding="utf-8"))
+    known = json.loads((ROOT / "torchlint/report/fix_evidence.json").read_text(encoding="utf-8"))
     return [f"{each['machine']}: {each['verdict']}" for each in known.get(name, ())]
 
 

@@ -5,7 +5,8 @@ medians of interleaved rounds, after one round that is thrown away:
 
     python benchmarks/speed.py
 
-It downloads timm and TorchFix with pip. `--tree` and `--torchfix` use what is already here.
+It downloads timm and TorchFix with pip, and installs the commit that `baseline.txt` names;
+`--tree`, `--baseline` and `--torchfix` use what is here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subjects import HERE, Subjects, prepare, torchfix
+from subjects import HERE, Subjects, baseline, prepare, torchfix
 from verdicts import judge, table
 from versions import versions
 from whole_process import Cost, UnexpectedExitError, measure
@@ -32,13 +33,22 @@ CHECK_ENDS = (0, 1)
 """0 nothing found, 1 findings; 2 would mean that something was not checked."""
 
 
-def commands(subjects: Subjects) -> dict[str, list[str]]:
-    """What is measured, by name. Each is a process of its own."""
+_CHECK = ["-m", "torchlint", "check", "--isolated", "--no-cache", "--jobs", "1"]
+
+
+def commands(subjects: Subjects, before: Path) -> dict[str, list[str]]:
+    """What is measured, by name. Each is a process of its own.
+
+    Args:
+        before: the Python of the baseline.
+    """
     python = sys.executable
-    check = [python, "-m", "torchlint", "check", "--isolated", "--no-cache", "--jobs", "1"]
+    check = [python, *_CHECK]
     parse = [python, str(HERE / "parse_loop.py")]
     return {
         "check": [*check, str(subjects.tree)],
+        "check --hints": [*check, "--hints", str(subjects.tree)],
+        "check, baseline": [str(before), *_CHECK, str(subjects.tree)],
         "parse mention": [*parse, str(subjects.mention)],
         "parse mention, gc off": [*parse, str(subjects.mention), "off"],
         "parse gate": [*parse, str(subjects.gate)],
@@ -50,26 +60,32 @@ def commands(subjects: Subjects) -> dict[str, list[str]]:
 
 def small_commands(subjects: Subjects) -> dict[str, list[str]]:
     """Those that take less than a tenth of a second, and are therefore repeated more often."""
-    check = [sys.executable, "-m", "torchlint", "check", "--isolated", "--no-cache", "--jobs", "1"]
+    check = [sys.executable, *_CHECK]
     return {
+        "check script": [*check, str(subjects.script)],
         "import click": [sys.executable, "-c", "import click"],
         "check plain": [*check, str(subjects.plain)],
     }
 
 
 def measure_all(
-    subjects: Subjects, folder: Path, rounds: int, peer: Path | None, peer_rounds: int
+    subjects: Subjects,
+    folder: Path,
+    rounds: int,
+    before: Path,
+    peer: Path | None,
+    peer_rounds: int,
 ) -> dict[str, list[Cost]]:
     """Every command once per round, in the same order, so that all meet the same machine."""
     costs: dict[str, list[Cost]] = defaultdict(list)
     for number in range(rounds + 1):
-        for name, command in commands(subjects).items():
+        for name, command in commands(subjects, before).items():
             cost = measure(command, folder=folder, expect=CHECK_ENDS)
             if number > 0:
                 costs[name].append(cost)
         for _ in range(5 if number else 1):
             for name, command in small_commands(subjects).items():
-                cost = measure(command, folder=folder)
+                cost = measure(command, folder=folder, expect=CHECK_ENDS)
                 if number > 0:
                     costs[name].append(cost)
         if peer is not None and 1 <= number <= peer_rounds:
@@ -110,6 +126,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--wheel", default="timm", help="requirement to download (default: timm)")
     parser.add_argument("--torchfix", type=Path, help="a virtual environment that has TorchFix")
     parser.add_argument("--no-torchfix", action="store_true", help="leave TorchFix out")
+    parser.add_argument(
+        "--baseline", type=Path, help="the Python of a virtual environment that has the baseline"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="rounds that count (default: 5)")
     parser.add_argument(
         "--torchfix-rounds", type=int, default=1, help="rounds that include TorchFix (default: 1)"
@@ -126,7 +145,10 @@ def main() -> int:
         subjects = prepare(folder, options.tree, options.wheel)
         peer = None if options.no_torchfix else torchfix(folder, options.torchfix)
         try:
-            costs = measure_all(subjects, folder, options.rounds, peer, options.torchfix_rounds)
+            before = options.baseline or baseline(folder)
+            costs = measure_all(
+                subjects, folder, options.rounds, before, peer, options.torchfix_rounds
+            )
         except UnexpectedExitError as error:
             say(str(error))
             return 2

@@ -46,12 +46,16 @@ def judge(result: dict[str, Any]) -> list[Verdict]:
         Verdict(
             "check / parsing the files that mention torch",
             check / cpu["parse mention"],
-            0.55,
+            0.40,
             "x",
         ),
         Verdict(
-            "check / parsing the files that pass the gate", check / cpu["parse gate"], 1.35, "x"
+            "check --hints / parsing the files that mention torch",
+            cpu["check --hints"] / cpu["parse mention"],
+            0.55,
+            "x",
         ),
+        Verdict("check of a script of 300 lines", cpu["check script"], 0.45, " s"),
         Verdict("peak memory of check", peak["check"] / MEGABYTE, 200, " MB"),
         Verdict(
             "check of 300 files without torch / `import click`",

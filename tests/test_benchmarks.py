@@ -119,9 +119,10 @@ def test_a_part_of_a_package_is_still_made_of_packages(monkeypatch: pytest.Monke
 def test_a_missed_bound_is_named(verdicts: ModuleType) -> None:
     cpu = {
         "check": 2.0,
+        "check --hints": 6.0,
+        "check script": 0.4,
         "torchfix": 100.0,
         "parse mention": 10.0,
-        "parse gate": 1.0,
         "check plain": 0.1,
         "import click": 0.08,
         "check short": 1.0,
@@ -134,7 +135,7 @@ def test_a_missed_bound_is_named(verdicts: ModuleType) -> None:
     }
     missed = {verdict.what for verdict in verdicts.judge(result) if not verdict.held}
     assert missed == {
-        "check / parsing the files that pass the gate",
+        "check --hints / parsing the files that mention torch",
         "a file ten times as long, inside one process",
     }
 
@@ -163,7 +164,7 @@ def outcome(name: str, **environment: object) -> object:
     from verified_fixtures import Outcome, brief, without_places
 
     from tests.report.verify import sample_results
-    from torchlint.report.verify.json import document
+    from torchlint.report.verify.verification_json import document
 
     result = sample_results.result(environment=sample_results.environment(**environment))
     return Outcome(name, "ok", 0, 30.0, without_places(brief(document(result)), "/somewhere"))
@@ -336,7 +337,7 @@ def test_a_gpu_check_of_a_profile_asks_for_what_was_planted(
     status: str,
 ) -> None:
     from tests.report.profile import sample_profiles
-    from torchlint.report.profile.json import document
+    from torchlint.report.profile.profile_json import document
 
     found = sample_profiles.profile(
         environment=sample_profiles.environment(device=device),

@@ -111,7 +111,10 @@ def test_codes_on_a_page_exist_and_lead_to_their_own_pages(page: Path) -> None:
     wrong = [
         f"{code}: {link}"
         for code, link in re.findall(r"\[(T[LR]\d{3})\]\(([^)#]+)", text)
-        if not link.endswith((f"/{known[code]}.md", f"/{known[code].replace('-', '_')}.py"))
+        if not link.removesuffix("/__init__.py")
+        .removesuffix(".py")
+        .removesuffix(".md")
+        .endswith((f"/{known[code]}", f"/{known[code].replace('-', '_')}"))
     ]
     assert wrong == []
 

@@ -34,13 +34,6 @@ def folders_with_code(folder: Path, name: str) -> set[str]:
     return {".".join((name, *parts)) for parts in found}
 
 
-def test_every_package_is_installed() -> None:
-    listed = PROJECT["tool"]["setuptools"]["packages"]
-    there = packages(ROOT / "torchlint", "torchlint") | packages(ROOT / "rules", "torchlint.rules")
-    assert len(listed) == len(set(listed))
-    assert set(listed) == there
-
-
 def test_every_folder_with_code_is_a_package() -> None:
     for folder, name in ((ROOT / "torchlint", "torchlint"), (ROOT / "rules", "torchlint.rules")):
         assert folders_with_code(folder, name) == packages(folder, name)

@@ -51,17 +51,16 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.config.torch_bounds._clause": "at the start of each clause",
     "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
     "torchlint.rules.model.manual_attention._GIVEN": "at the start of a line",
-    "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
-    "torchlint.rules.model._constructed._ASSIGNS": "at the start of 400 bytes",
+    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._AFTER": "after each name of a layer",
     "torchlint.files.words._GUARDED": "at the start of a pattern of a rule",
-    "torchlint.suppressions.comments._UNTIL": "behind the words of a comment",
+    "torchlint.silence.suppression_comments._UNTIL": "behind the words of a comment",
     "torchlint.analysis.edits._CONTINUED": "where a statement ends",
     "torchlint.analysis.places._LINE": "where an edit begins",
     "torchlint.analysis.places._REST": "where an edit ends",
 }
 _LINEAR_ALL_THE_SAME = {
-    "torchlint.rules.model._constructed._TOKEN": "it sees 4,000 bytes",
-    "torchlint.rules.model._constructed._WORD_BEFORE": "it sees 400 bytes",
+    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._TOKEN": "it sees 4,000 bytes",
+    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._WORD_BEFORE": "it sees 240 bytes",
     "torchlint.source.nesting._TOKEN": "every branch can end where its text ends",
     "torchlint.source.nesting._STRING_OR_COMMENT": "every branch can end where its text ends",
     "torchlint.source.parse._BEFORE_INDENTATION": "it starts once per line",
@@ -225,11 +224,11 @@ def _patterns() -> Iterator[tuple[str, str, int]]:
         patterns = (
             *(
                 word
-                for each in rule.triggers
+                for each in rule.gate.words
                 for word in ((each,) if isinstance(each, str) else each)
             ),
-            *rule.triggers_on_demand,
-            *(word for gate in rule.gates for word in gate),
+            *rule.gate.on_demand,
+            *(word for words in rule.pattern_words for word in words),
         )
         for number, text in enumerate(patterns):
             yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED).removeprefix(UNQUOTED), 0

@@ -27,7 +27,7 @@ def layers() -> list[set[str]]:
     """From the top down, as declared."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    (found,) = (each["layers"] for each in contracts if each["type"] == "layers")
+    found = next(each["layers"] for each in contracts if each["type"] == "layers")
     return [{name.strip() for name in layer.split("|")} for layer in found]
 
 
@@ -56,6 +56,33 @@ def upward(graph: grimp.ImportGraph, layers: list[set[str]]) -> Iterator[tuple[s
             known = above in level and below in level and above != below
             if known and level[above] >= level[below]:
                 yield importer, imported
+
+
+def of_one_rule(graph: grimp.ImportGraph) -> Iterator[tuple[str, str]]:
+    """The modules outside of a rule that nothing but this rule imports, with the rule."""
+    for module in graph.modules:
+        users = graph.find_modules_that_directly_import(module)
+        rules = {".".join(user.split(".")[:3]) for user in users if _is_of_rule(user)}
+        asked = module.startswith(("rules.", "torchlint.analysis."))
+        if asked and users and len(rules) == 1 and all(map(_is_of_rule, users)):
+            (rule,) = rules
+            if module != rule and not module.startswith(f"{rule}."):
+                yield module, rule
+
+
+def _is_of_rule(module: str) -> bool:
+    """Whether a module is a rule, or a part of one: not a family, nor what several rules share."""
+    parts = module.split(".")
+    return parts[0] == "rules" and len(parts) > 2 and not parts[2].startswith("_")
+
+
+def test_what_only_one_rule_uses_is_part_of_the_rule(graph: grimp.ImportGraph) -> None:
+    assert list(of_one_rule(graph)) == []
+
+
+def test_a_helper_of_a_single_rule_is_caught(graph: grimp.ImportGraph) -> None:
+    graph.add_import(importer="rules.sync.polyak_loop", imported="torchlint.analysis.polyak")
+    assert list(of_one_rule(graph)) == [("torchlint.analysis.polyak", "rules.sync.polyak_loop")]
 
 
 def test_no_modules_import_each_other_in_a_circle(graph: grimp.ImportGraph) -> None:

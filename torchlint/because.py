@@ -19,7 +19,7 @@ def because(answer: _T, sentence: str, *places: object) -> _T:  # noqa: ARG001
 
     `torchlint why` watches the calls of this function while it asks a rule about a line, and says
     the sentence of the last one before the rule fell silent. So call it where the answer is given,
-    and not in what is computed once per file (`Module.once`, a cached property), which the second
+    and not in what is computed once per file (`analysis.once`, a cached property), which the second
     line that is asked about does not compute again.
 
     Args:

@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeVar
 
 from torchlint.engine.check import check
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.reading import SourceError, with_text
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
+from torchlint.silence.tiers import Wanted, choose
 from torchlint.workers.pool import Pool
 
 _T = TypeVar("_T")
@@ -188,12 +188,7 @@ def check_plan(
     targets = wanted.asked_of(planned.targets)
     report = check(targets, pool=pool, progress=progress, store=store)
     shown = choose(report.findings, targets, wanted)
-    findings, diagnostics = shown.findings, report.diagnostics
-    if report.borders:
-        from torchlint.notebooks.module import diagnosed_in_cells, in_cells
-
-        findings = tuple(in_cells(each, report.borders) for each in findings)
-        diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in diagnostics)
+    findings, diagnostics = report.in_cells(shown.findings, report.diagnostics)
     wrong = sorted({*planned.diagnostics, *diagnostics}, key=lambda each: each.sort_key)
     hidden = shown.hidden_hints
     return CheckResult(findings, tuple(wrong), report.files, hidden, report.stepless)

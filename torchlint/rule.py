@@ -5,6 +5,7 @@ A rule imports from here, and what only a few rules need from `torchlint.analysi
 
 from torchlint.analysis import edits
 from torchlint.analysis.module import Module
+from torchlint.analysis.once import once
 from torchlint.because import because
 from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Related, Tier
 from torchlint.project.project import Project
@@ -26,7 +27,7 @@ from torchlint.ruleapi.declared import (
     remove,
     sets,
 )
-from torchlint.ruleapi.rule import Rule, without_fix
+from torchlint.ruleapi.rule import Rule, Triggers, without_fix
 from torchlint.ruleapi.texts import STEP_TEXT, functions_in
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Reported",
     "Rule",
     "Tier",
+    "Triggers",
     "Waiting",
     "assigns",
     "because",
@@ -59,6 +61,7 @@ __all__ = [
     "first_step",
     "functions_in",
     "method",
+    "once",
     "pass_argument",
     "passes",
     "remove",

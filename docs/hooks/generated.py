@@ -13,7 +13,7 @@ from torchlint.cli import torchlint
 from torchlint.config.keys import KEYS
 from torchlint.config.settings import Settings
 from torchlint.profile.catalogue import all_kinds
-from torchlint.report.measured import page_of
+from torchlint.report.fix_evidence import page_of
 from torchlint.report.rules import fixes
 from torchlint.ruleapi.registry import all_rules
 
@@ -37,7 +37,8 @@ FAMILIES: Final = {
     "suppressions": "Suppression comments",
 }
 """Headings of the families of rules; the default is the name of the family."""
-PAGE: Final = Path(__file__).parents[1] / "configuration.md"
+ROOT: Final = Path(__file__).resolve().parents[2]
+PAGE: Final = ROOT / "docs/configuration.md"
 """The page with all keys of the configuration."""
 _KINDS: Final = "torchlint/profile/kinds"
 _WIDTH: Final = 84
@@ -120,7 +121,7 @@ def _rule_index() -> str:
 
 
 def _rule_file(rule: Rule) -> str:
-    return f"rules/{rule.family}/{rule.name.replace('-', '_')}.py"
+    return Path(rule.path).relative_to(ROOT).as_posix()
 
 
 def _rule_page(rule: Rule) -> str:

@@ -65,7 +65,7 @@ version, which needs a GPU.
 
 import re
 
-from torchlint.rule import Context, Rule, Tier, because, first_step
+from torchlint.rule import Context, Rule, Tier, Triggers, because, first_step
 
 _DEVICE = (
     r"\.to\(|(?i:device|cuda|gpu|\bcpu|\bmps\b|\bxla|\bxpu\b|\bnpu\b|\bhpu\b|\brocm|\bipex\b|\btpu)"
@@ -78,6 +78,12 @@ _MEANT = (
     r"\bgym(?:nasium)?\b|share_memory|(?i:hogwild)|set_num_threads|OMP_NUM_THREADS|"
     r"torch\.distributed|\bquantiz"
 )
+
+
+def _names_no_device(text: bytes) -> bool:
+    named = re.search(_DEVICE.encode(), text)
+    return named is None or because(False, "the file names a device: `{}`", named[0].decode())
+
 
 rule = Rule(
     code="TL901",
@@ -100,10 +106,5 @@ rule = Rule(
         "a reason to train on the CPU": _MEANT,
     },
     needs_gpu=True,
+    triggers=Triggers(check=_names_no_device),
 )
-
-
-@rule.narrow
-def names_no_device(text: bytes) -> bool:
-    named = re.search(_DEVICE.encode(), text)
-    return named is None or because(False, "the file names a device: `{}`", named[0].decode())

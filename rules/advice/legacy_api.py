@@ -62,12 +62,16 @@ usually UNRESOLVED around 1. The numbers are bitwise equal if no gradient ended 
 
 import libcst as cst
 
+from torchlint.analysis.torch_api import TYPED_TENSORS
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import (
     Applicability,
     Argument,
     Change,
+    Fix,
     Match,
+    Module,
     Rule,
     Tier,
     because,
@@ -75,8 +79,6 @@ from torchlint.rule import (
     edits,
     remove,
 )
-
-from ._variables import unwrap
 
 _SCHEDULERS = tuple(
     f"torch.optim.{name}"
@@ -94,16 +96,24 @@ _SAYS = {
     "DistributedDataParallel": "This class of apex is no longer developed; use torch's own.",
     "Variable": "`Variable` does what `.detach()` does since torch 0.4; use that, or the tensor.",
 }
-
-
-def _name(match: Match) -> str:
-    return match.module.resolve(match.call.func)[0].rpartition(".")[2]
+_MAKERS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "arange empty eye from_numpy linspace ones rand randint randn randperm tensor zeros"
+    ).split()
+)
+_TYPED = frozenset(f"torch.{place}{name}" for name in TYPED_TENSORS for place in ("", "cuda."))
+_STAY_WITHOUT = frozenset(
+    "bernoulli_ byte clone contiguous cpu cuda double expand fill_ float int long normal_ permute "
+    "random_ repeat reshape squeeze t to transpose type uniform_ unsqueeze view zero_".split()
+)
+"""Methods whose result has no gradient if their object has none."""
 
 
 def _outdated(match: Match) -> str:
     """The name or argument that is out of date."""
     keyword = match.argument.keyword if match.argument else None
-    return keyword.value if keyword else _name(match)
+    return keyword.value if keyword else match.module.resolve(match.call.func)[0].rpartition(".")[2]
 
 
 def _may_be_current(match: Match) -> bool:
@@ -128,14 +138,8 @@ def _only_wraps(match: Match) -> bool:
     return alone or because(False, "it is given more than a tensor")
 
 
-def _change(match: Match) -> Change | str:
-    outdated, func = _outdated(match), match.call.func
-    if outdated == "verbose":
-        return remove(match)
-    if outdated == "Variable":
-        return unwrap(match)
-    if outdated != "clip_grad_norm":
-        return "what replaces it takes other arguments, in another place"
+def _underscored(match: Match) -> Change | str:
+    func = match.call.func
     if isinstance(func, cst.Attribute):
         return "Use `clip_grad_norm_`", edits.replace(match.module, func.attr, "clip_grad_norm_")
     torch = match.module.names.imported_as("torch", match.node)
@@ -143,6 +147,22 @@ def _change(match: Match) -> Change | str:
         return "the import has to change, too"
     new = f"{torch}.nn.utils.clip_grad_norm_"
     return f"Use `{new}`", edits.replace(match.module, func, new)
+
+
+def _unwrap(match: Match) -> Fix | str:
+    """Put `x` in the place of `Variable(x)`. Safe if `x` was made right there, without a gradient:
+    `Variable` cuts a tensor with one out of its graph."""
+    module, call = match.module, match.call
+    (argument,) = call.args
+    statement = module.small_statement(call)
+    if isinstance(statement, cst.Assign) and statement.value is call:
+        (first, *more) = statement.targets
+        if not more and module.source(first.target) == module.source(argument.value):
+            said, edit = "Remove the line", edits.delete_statement(module, statement)
+            return Fix(Applicability.UNSAFE, said, (edit,))
+    edit = edits.replace(module, call, edits.value(module, argument.value))
+    safe = _has_no_gradient(argument.value, module)
+    return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, "Use the tensor", (edit,))
 
 
 rule = Rule(
@@ -155,17 +175,31 @@ rule = Rule(
             Argument("volatile", bad=True),
             where=(_records_a_graph,),
         ),
-        calls("torch.nn.utils.clip_grad_norm"),
-        calls(*_SCHEDULERS, Argument("verbose", bad=(True, False)), since=(2, 7)),
+        calls("torch.nn.utils.clip_grad_norm", change=_underscored),
+        calls(*_SCHEDULERS, Argument("verbose", bad=(True, False)), since=(2, 7), change=remove),
         calls("torch.backends.cuda.sdp_kernel", tier=Tier.HINT, since=(2, 3)),
         calls("apex.amp.initialize", "apex.parallel.DistributedDataParallel", tier=Tier.HINT),
-        calls("torch.autograd.Variable", tier=Tier.PEDANTIC, where=(_only_wraps,)),
+        calls("torch.autograd.Variable", tier=Tier.PEDANTIC, where=(_only_wraps,), change=_unwrap),
     ),
     unless=(_may_be_current,),
     message=lambda match: _SAYS[_outdated(match)],
-    change=_change,
+    change="what replaces it takes other arguments, in another place",
     triggers=(
         r"\bvolatile\b|clip_grad_norm\(|(?:LR|Restarts|Plateau)\([^()]{0,200}\bverbose\b"
         r"|sdp_kernel\(|\bapex\b|\bVariable\(",
     ),
 )
+
+
+def _has_no_gradient(value: cst.BaseExpression, module: Module) -> bool:
+    """`torch.from_numpy(x).float()`: made here, so nothing else refers to it either."""
+    while isinstance(value, cst.Call) and method_name(value) in _STAY_WITHOUT:
+        value = receiver(value)
+    if not isinstance(value, cst.Call):
+        return False
+    names = set(module.resolve(value.func))
+    first = value.args[0].value if value.args else None
+    if names and names <= _TYPED:  # of another tensor, it keeps the gradient
+        return isinstance(first, cst.Integer | cst.List)
+    plain = names and names <= _MAKERS and not module.has_star_kwargs(value)
+    return bool(plain) and module.argument(value, "requires_grad") is None

@@ -45,25 +45,41 @@ It measures the right spelling, which needs a GPU. The numbers are equal to roun
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
 from torchlint.rule import (
     Applicability,
     Change,
-    Fix,
     Match,
     Module,
     Reported,
     Rule,
     because,
     edits,
+    once,
     remove,
     sets,
 )
 
-from ._spellings import CUDNN, DEFAULTS, MEANT, names_set, spelled_right, wrong_name
+_CUDNN: Final = "torch.backends.cudnn"
+_DEFAULTS: Final = {"benchmark": False, "deterministic": False, "enabled": True, "allow_tf32": True}
+_MISSPELLED: Final = {
+    "benchmark": "benchmarks benchmarking benchmark_mode Benchmark benchmar benchmak bechmark "
+    "bencmark benckmark benchamrk benchmarck benmark enable_benchmark fastest",
+    "deterministic": "Deterministic deterministics deterministic_mode determinism determinstic "
+    "determistic deterministc determinitic determinisitc determinsitic deterministric",
+    "enabled": "Enabled enable enbled enabeld is_enabled",
+    "allow_tf32": "allow_TF32 allow_tf_32 allow_ft32 tf32 enable_tf32",
+}
+_NOWHERE: Final = ("backends", "backends.cuda", "backend.cudnn", "cuda", "cuda.cudnn", "cudnn")
+_MEANT: Final = {
+    **{f"{_CUDNN}.{name}": flag for flag, names in _MISSPELLED.items() for name in names.split()},
+    **{f"torch.{place}.{flag}": flag for place in _NOWHERE for flag in list(_MISSPELLED)[:2]},
+}
+"""The flag that each wrong name stands for."""
 
 
 class _Misspelled(NamedTuple):
@@ -79,40 +95,40 @@ class _Misspelled(NamedTuple):
 def _misspelled(match: Match) -> _Misspelled:
     assert isinstance(match.node, cst.Assign)
     targets = [each.target for each in match.node.targets]
-    target = next(each for each in targets if wrong_name(each, match.module))
-    wrong = wrong_name(target, match.module)
+    names = ((name, target) for target in targets for name in match.module.resolve(target))
+    wrong, target = next(each for each in names if each[0] in _MEANT)
     value = match.module.literal(match.node.value)
-    return _Misspelled(target, wrong, MEANT[wrong], value, len(targets) == 1)
+    return _Misspelled(target, wrong, _MEANT[wrong], value, len(targets) == 1)
 
 
 def _keeps_default(match: Match) -> bool:
     """Whether the flag has this value anyway."""
-    found = _misspelled(match)
-    keeps = found.value is DEFAULTS[found.flag]
+    found = match.found(_Misspelled)
+    keeps = found.value is _DEFAULTS[found.flag]
     return keeps and because(True, "`{}` is {} by default", found.flag, found.value)
 
 
 def _is_set_too(match: Match) -> bool:
     """Whether the file also sets the flag by its right name."""
-    return f"{CUDNN}.{_misspelled(match).flag}" in match.module.once(names_set)
+    return f"{_CUDNN}.{match.found(_Misspelled).flag}" in _names_set(match.module)
 
 
 def _message(match: Match) -> str:
-    found = _misspelled(match)
-    advice = "remove it" if _is_set_too(match) else f"set `{CUDNN}.{found.flag}`"
+    found = match.found(_Misspelled)
+    advice = "remove it" if _is_set_too(match) else f"set `{_CUDNN}.{found.flag}`"
     return f"torch has no flag `{found.wrong}`, so this sets nothing; {advice}."
 
 
 def _change(match: Match) -> Change | str:
     """Spell the flag as it is; without it if the file also does so."""
-    found = _misspelled(match)
+    found = match.found(_Misspelled)
     if _is_set_too(match):
         return remove(match) if found.alone else "the line also assigns to other names"
     if found.flag == "enabled" and found.value is False:
         return "without cuDNN, convolutions are slow"
-    right = spelled_right(found.target, match.module)
+    right = _spelled_right(found)
     if not right:
-        return f"`{CUDNN}` has no name here"
+        return f"`{_CUDNN}` has no name here"
     return f"Set `{right}`", edits.replace(match.module, found.target, right)
 
 
@@ -120,7 +136,7 @@ rule = Rule(
     code="TL302",
     summary="an assignment that reaches no flag of cuDNN",
     fix=Applicability.UNSAFE,
-    finds=(sets(tuple(MEANT), hint_if=(_keeps_default,)),),
+    finds=(sets(tuple(_MEANT), where=(_misspelled,), hint_if=(_keeps_default,)),),
     message=_message,
     change=_change,
     triggers=(r"\b(?:cudnn|backends|torch\.cuda)\b",),
@@ -132,7 +148,7 @@ rule = Rule(
 @rule.on(cst.Expr)
 def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
     compared = statement.value
-    flags = {f"{CUDNN}.{flag}" for flag in DEFAULTS}
+    flags = {f"{_CUDNN}.{flag}" for flag in _DEFAULTS}
     if not isinstance(compared, cst.Comparison) or flags.isdisjoint(module.resolve(compared.left)):
         return ()
     other = compared.comparisons[0]
@@ -140,7 +156,26 @@ def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
         return because((), "only a comparison by `==` is a likely slip for an assignment")
     flag = module.source(compared.left)
     text = f"{edits.operand(module, compared.left)} = {edits.value(module, other.comparator)}"
-    edit = edits.replace_statement(module, statement, text)
+    fix = f"Set `{flag}`", edits.replace_statement(module, statement, text)
     message = f"This compares `{flag}` and sets nothing; assign with `=`."
-    fix = Fix(Applicability.UNSAFE, f"Set `{flag}`", (edit,))
     return rule.report(module, statement, message, fix=fix)
+
+
+# spellings ----------------------------------------------------------------------------------------
+
+
+def _spelled_right(found: _Misspelled) -> str:
+    """The expression with the name of the flag; empty if the module with it has no name there."""
+    wrong = found.wrong.split(".")
+    right = [*_CUDNN.split("."), found.flag]
+    pairs = zip(wrong, right, strict=False)
+    shared = next(index for index, (one, other) in enumerate(pairs) if one != other)
+    kept = dotted_text(found.target).split(".")[: shared - len(wrong)]
+    return ".".join([*kept, *right[shared:]]) if kept else ""
+
+
+@once
+def _names_set(module: Module) -> frozenset[str]:
+    """The dotted names of all that a file assigns to."""
+    targets = (each.target for assign in module.nodes(cst.Assign) for each in assign.targets)
+    return frozenset(name for target in targets for name in module.resolve(target))

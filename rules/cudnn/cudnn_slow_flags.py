@@ -48,10 +48,13 @@ version; it needs a GPU.
 - PyTorch documentation, `torch.backends.cudnn`
 """
 
+import re
+from collections.abc import Iterator
 from typing import Final
 
 import libcst as cst
 
+from torchlint.analysis.training.guards import words
 from torchlint.rule import (
     Argument,
     Context,
@@ -62,13 +65,15 @@ from torchlint.rule import (
     because,
     calls,
     configures,
+    once,
     sets,
 )
 
-from ._determinism import determinism_is_asked_for, option_that_asks
+from ._options_off_by_default import only_on_request, unasked_options
 
 _CUDNN: Final = "torch.backends.cudnn"
 _ON: Final = (1, 2, "warn", "error")
+_DETERMINISM: Final = re.compile(r"determin|reproduc", re.IGNORECASE)
 
 
 def _always(match: Match) -> bool:
@@ -78,12 +83,13 @@ def _always(match: Match) -> bool:
 
 def _stays(match: Match) -> bool:
     """Whether the file does not switch it elsewhere, as around a part that does without cuDNN."""
-    for other in match.module.once(_switches):
+    for other in _switches(match.module):
         if other.node is not match.node:
             return because(False, "the file sets `cudnn.enabled` again, in {:line}", other.node)
     return True
 
 
+@once
 def _switches(module: Module) -> list[Match]:
     return list(sets(f"{_CUDNN}.enabled").matches(module))
 
@@ -104,13 +110,11 @@ def _has_comment(match: Match) -> bool:
 
 
 def _is_asked_for(match: Match) -> bool:
-    return determinism_is_asked_for(match.node, match.module)
+    return _determinism_is_asked_for(match.node, match.module)
 
 
 def _message(match: Match) -> str:
-    if isinstance(match.node, cst.Assign) and match.module.literal(match.node.value) is False:
-        return "Without cuDNN, convolutions and recurrent layers are slow; remove this line."
-    option = option_that_asks(match.node, match.module)
+    option = _option_that_asks(match.node, match.module)
     advice = "do so only where" if option is None else f"start without `{option}` unless"
     return (
         "This allows deterministic algorithms only, which are often slower; "
@@ -127,6 +131,7 @@ rule = Rule(
             False,
             where=(_always, _stays, _works_with_cudnn),
             hint_if=(_has_comment,),
+            message="Without cuDNN, convolutions and recurrent layers are slow; remove this line.",
         ),
         sets(f"{_CUDNN}.deterministic", True, tier=Tier.HINT),
         calls("torch.use_deterministic_algorithms", Argument("mode", 0, bad=True), tier=Tier.HINT),
@@ -147,3 +152,35 @@ rule = Rule(
     },
     needs_gpu=True,
 )
+
+
+# who asks for determinism -------------------------------------------------------------------------
+
+
+def _determinism_is_asked_for(node: cst.CSTNode, module: Module) -> bool:
+    """Whether the caller asks for determinism, by the name of the function or by a parameter."""
+    function = module.function(node)
+    if function is not None and _DETERMINISM.search(function.name.value):
+        return because(True, "who calls `{}` asks for determinism", function.name.value)
+    parts = (part for test in _tests(node, module) for part in module.within(test))
+    names = (part for part in parts if isinstance(part, cst.Name))
+    for name in names:
+        if _DETERMINISM.search(name.value) and not isinstance(module.parent(name), cst.Attribute):
+            return because(True, "this runs only where {} asks for determinism", name)
+    asked = only_on_request(node, module)
+    said = "this runs only if the caller asks for it: {} tests a parameter that is False by default"
+    return asked is not None and because(True, said, asked)
+
+
+def _option_that_asks(node: cst.CSTNode, module: Module) -> str | None:
+    """The option of the command line, off by default, that an `if` around a node tests."""
+    options = unasked_options(module)
+    asked = (word for test in _tests(node, module) for word in words(test) if word in options)
+    return next((f"--{word.replace('_', '-')}" for word in asked), None)
+
+
+def _tests(node: cst.CSTNode, module: Module) -> Iterator[cst.BaseExpression]:
+    """The conditions under which a node runs."""
+    for above in module.conditions(node):
+        if isinstance(above, cst.If | cst.IfExp):
+            yield above.test

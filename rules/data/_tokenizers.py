@@ -22,6 +22,6 @@ def mapped_function(call: cst.Call, module: Module) -> cst.FunctionDef | cst.Lam
     function = module.argument(call, "function", 0)
     if isinstance(function, cst.Lambda):
         return function
-    bindings = module.flow.reaching(function) if isinstance(function, cst.Name) else []
+    bindings = module.flow.reaching(function)
     nodes = (each.node for each in bindings)
     return next((each for each in nodes if isinstance(each, cst.FunctionDef)), None)

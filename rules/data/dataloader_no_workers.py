@@ -57,7 +57,9 @@ compares the losses after realigning them, or that they cannot be compared.
 - PyTorch performance tuning guide, "Enable asynchronous data loading and augmentation"
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import libcst as cst
@@ -74,12 +76,14 @@ from torchlint.analysis.loading.loaders import (
     runs_when_imported,
 )
 from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.batches import collates
 from torchlint.rule import (
     Applicability,
+    Change,
     Context,
     Fact,
     Finding,
-    Fix,
     Module,
     Project,
     Reported,
@@ -87,10 +91,11 @@ from torchlint.rule import (
     Tier,
     because,
     edits,
+    once,
     without_fix,
 )
 
-from ._trainer_data import tokenizes_texts, work_per_sample
+from ._tokenizers import mapped_function, tokenizes
 
 _NOT_REPORTED = {
     Cost.MEMORY: "the samples of {} lie in memory, and workers would only pass them on",
@@ -104,6 +109,26 @@ _FIXED = "Load with four workers; random numbers drawn in the dataset will diffe
 _UNGUARDED = 'the loader is read without an `if __name__ == "__main__"` guard around it'
 _IN_NOTEBOOK = f"the notebook itself defines a dataset, {ONLY_FORKED}"
 _UNSURE = "the dataset is unknown, and the workers of an iterable dataset repeat its samples"
+_ON_THE_FLY = ("with_transform", "set_transform")
+_MEDIA = frozenset({"images", "audio", "audios", "videos", "raw_speech"})
+_READERS = ("PIL.", "cv2.", "torchaudio.", "torchvision.", "librosa.", "soundfile.")
+_MAY_BE_OF_TEXTS = re.compile(r"tokeniz|encode|preproc|processor", re.IGNORECASE)
+_MEDIA_WORDS = re.compile(r"image|pixel|audio|speech|video|transforms|augment|feature_extractor")
+
+
+class _Work(NamedTuple):
+    """What a sample costs.
+
+    Args:
+        reason: what is done for it.
+        certain: it is an image, a sound or a file, not a text.
+        held: why workers would lose or spoil something.
+    """
+
+    reason: str
+    certain: bool
+    held: str = ""
+
 
 rule = Rule(
     code="TL101",
@@ -147,15 +172,14 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         call,
         _message(dataset.reason, reads),
         tier=tier,
-        fix=None if held else _four_workers(loader, module),
-        withheld=held or None,
+        fix=held or _four_workers(loader.call, loader.zero, "num_workers", module),
         needs=elsewhere if loader.imported or dataset.imported or whole else None,
         else_hint=(Context.TRAINS,) if whole else (),
     )
 
 
 @rule.on(cst.Call)
-def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Finding]:
+def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Reported]:
     """`TrainingArguments(dataloader_num_workers=0)` of Hugging Face, or without that argument."""
     if not frameworks.keywords("loader workers", module.resolve(call.func)):
         return ()
@@ -165,8 +189,8 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Finding]:
     for arg in passed:
         if module.literal(arg.value) != 0:
             return because((), "{:code} is passed here", arg)
-    work = work_per_sample(module)
-    if work is None and tokenizes_texts(module):
+    work = _work_per_sample(module)
+    if work is None and _tokenizes_texts(module):
         return because((), "the file tokenizes its texts beforehand")
     if work is None and not passed:
         return because((), "nothing in the file shows that a sample takes work when it is read")
@@ -177,28 +201,26 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Finding]:
         tier = because(
             Tier.HINT, "a sample may be a text, which takes little work: {}", work.reason
         )
-    held = _held_of_trainer(call, module) or (work.held if work else "")
-    found = rule.finding(
-        module,
-        call,
-        _message_of_trainer(work.reason if work else ""),
-        tier=tier,
-        fix=None if held else _four_workers_of_trainer(call, passed, module),
-        withheld=held or None,
+    held = _IN_NOTEBOOK if _is_own_notebook(module) else work.held if work else ""
+    if module.main_guard is None and module.function(call) is None and not module.is_notebook:
+        held = _UNGUARDED
+    zero = passed[0].value if passed else None
+    reason = f", and {work.reason}" if work and work.reason else ""
+    message = (
+        f"The trainer builds every batch in the training process{reason}; set "
+        "`dataloader_num_workers` so that loading overlaps with training."
     )
-    return (found,)
+    fix = held or _four_workers(call, zero, "dataloader_num_workers", module)
+    return rule.report(module, call, message, tier=tier, fix=fix)
 
 
 def _message(reason: str, reads: Reads) -> str:
-    because = f", and {reason}" if reason else ""
-    if reads is Reads.OTHER:
-        return (
-            f"`DataLoader` builds every batch in the training process{because}; set `num_workers` "
-            "so that loading overlaps with training."
-        )
+    where, what = "training process", "training"
+    if reads is not Reads.OTHER:
+        where, what = "process that evaluates", "the evaluation"
     return (
-        f"`DataLoader` builds every batch in the process that evaluates{because}; set "
-        "`num_workers` so that loading overlaps with the evaluation."
+        f"`DataLoader` builds every batch in the {where}{f', and {reason}' if reason else ''}; "
+        f"set `num_workers` so that loading overlaps with {what}."
     )
 
 
@@ -219,35 +241,12 @@ def _is_own_notebook(module: Module) -> bool:
     return module.is_notebook and any(own)
 
 
-def _four_workers(loader: Loader, module: Module) -> Fix:
-    if loader.zero is not None:
-        edit = edits.replace(module, loader.zero, "4")
-    else:
-        edit = edits.add_argument(module, loader.call, "num_workers=4")
-    return Fix(Applicability.UNSAFE, _FIXED, (edit,))
-
-
-def _message_of_trainer(reason: str) -> str:
-    because = f", and {reason}" if reason else ""
-    return (
-        f"The trainer builds every batch in the training process{because}; set "
-        "`dataloader_num_workers` so that loading overlaps with training."
-    )
-
-
-def _held_of_trainer(call: cst.Call, module: Module) -> str:
-    if module.main_guard is None and module.function(call) is None and not module.is_notebook:
-        return _UNGUARDED
-    return _IN_NOTEBOOK if _is_own_notebook(module) else ""
-
-
-def _four_workers_of_trainer(call: cst.Call, passed: list[cst.Arg], module: Module) -> Fix:
-    edit = (
-        edits.replace(module, passed[0].value, "4")
-        if passed
-        else edits.add_argument(module, call, "dataloader_num_workers=4")
-    )
-    return Fix(Applicability.UNSAFE, _FIXED, (edit,))
+def _four_workers(
+    call: cst.Call, zero: cst.BaseExpression | None, keyword: str, module: Module
+) -> Change:
+    if zero is not None:
+        return _FIXED, edits.replace(module, zero, "4")
+    return _FIXED, edits.add_argument(module, call, f"{keyword}=4")
 
 
 # facts of other files ----------------------------------------------------------------------
@@ -255,19 +254,16 @@ def _four_workers_of_trainer(call: cst.Call, passed: list[cst.Arg], module: Modu
 
 @rule.on(cst.ClassDef)
 def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterable[Fact]:
-    fact = _fact_of(class_, module)
-    return () if fact is None else [because(fact, _ASK_THERE, class_)]
+    return [because(fact, _ASK_THERE, class_) for fact in _facts_of(class_, module)]
 
 
-def _fact_of(class_: cst.ClassDef, module: Module) -> Fact | None:
-    name = module.qualified_name(class_)
+def _facts_of(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
+    name, dataset = module.qualified_name(class_), dataset_class(class_, module)
     if forwarding_loader(class_, module):
-        return Fact("loader", module.path, (name,))
-    dataset = dataset_class(class_, module)
-    if dataset is None:
-        return None
-    value = (name, dataset.cost.value, dataset.reason, dataset.held)
-    return Fact("dataset", module.path, value)
+        yield Fact("loader", module.path, (name,))
+    elif dataset is not None:
+        value = (name, dataset.cost.value, dataset.reason, dataset.held)
+        yield Fact("dataset", module.path, value)
 
 
 class _Elsewhere(NamedTuple):
@@ -313,11 +309,57 @@ def _fact_about(kind: str, dotted: str, path: str, project: Project) -> Fact | N
         return None
     file, rest = located
     for files in ([file], project.imported(file)):
-        found = {
-            each.value: each
-            for each in project.facts(kind, files)
-            if isinstance(each.value, tuple) and each.value[0] == rest[-1]
-        }
-        if len(found) == 1:
-            return found.popitem()[1]
+        facts = {each.value: each for each in project.facts(kind, files)}
+        named = [facts[each] for each in facts if isinstance(each, tuple) and each[0] == rest[-1]]
+        if len(named) == 1:
+            return named[0]
     return None
+
+
+# what a Trainer loads -----------------------------------------------------------------------------
+
+
+@once
+def _work_per_sample(module: Module) -> _Work | None:
+    """What the datasets and collate functions of a file do for each sample, if they do anything."""
+    work = chain(_in_classes(module), _on_the_fly(module), _in_collators(module))
+    return max(work, key=lambda each: each.certain, default=None)
+
+
+@once
+def _tokenizes_texts(module: Module) -> bool:
+    return any(map(tokenizes, module.nodes(cst.Call)))
+
+
+def _in_classes(module: Module) -> Iterator[_Work]:
+    for class_ in module.nodes(cst.ClassDef):
+        dataset = dataset_class(class_, module)
+        if dataset is not None and dataset.cost is Cost.WORK:
+            texts = _MAY_BE_OF_TEXTS.search(dataset.reason)
+            yield _Work(dataset.reason, texts is None, dataset.held)
+
+
+def _on_the_fly(module: Module) -> Iterator[_Work]:
+    """`dataset.with_transform(function)`."""
+    for method in _ON_THE_FLY:
+        for call in module.calls_by_method.get(method, ()):
+            function = mapped_function(call, module)
+            words = "" if function is None else module.source(function)
+            local = any(holds_local_function(arg.value, module) for arg in call.args)
+            yield _Work(
+                f"`{method}` transforms each sample when it is read",
+                bool(_MEDIA_WORDS.search(words)),
+                f"the dataset holds a local function, {ONLY_FORKED}" if local else "",
+            )
+
+
+def _in_collators(module: Module) -> Iterator[_Work]:
+    for function in module.nodes(cst.FunctionDef):
+        if not collates(function, module):
+            continue
+        for call in module.calls_within(function.body):
+            keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
+            reads = any(name.startswith(_READERS) for name in module.resolve(call.func))
+            if reads or not keywords.isdisjoint(_MEDIA):
+                reason = f"`{function.name.value}` calls `{dotted_text(call.func)}`"
+                yield _Work(reason, certain=True)

@@ -62,12 +62,13 @@ import re
 
 import libcst as cst
 
+from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.names import Binding, dotted_text
+from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.training.loops import Loop
-from torchlint.rule import Match, Module, Rule, because, calls
-
-from ._rebuilt import is_built_again, is_inside
+from torchlint.analysis.uses import occurrences
+from torchlint.rule import Match, Module, Rule, because, calls, once
 
 _LOADER = "torch.utils.data.DataLoader"
 _LOADER_WORDS = re.compile(r"(?:loader|_dl)s?$", re.IGNORECASE)
@@ -99,7 +100,7 @@ def _origins(match: Match) -> list[Binding]:
     loader, module = _restarted(match), match.module
     if isinstance(loader, cst.Attribute):
         return module.values.assigned(module.definitions.class_of(loader.value), loader.attr.value)
-    return module.flow.reaching(loader) if isinstance(loader, cst.Name) else []
+    return module.flow.reaching(loader)
 
 
 def _made(match: Match) -> list[cst.Call]:
@@ -142,13 +143,14 @@ def _takes_one_batch(match: Match) -> bool:
         return True
     if loop is None:
         return because(False, "this takes one batch outside of loops")
-    if match.module.once(_holds_loop, loop):
+    if _holds_loop(match.module, loop):
         outer = "this takes one batch in each round of an outer loop, as once per epoch"
         return because(False, outer)
     guard = match.module.loops.guard(match.node, loop)
     return guard is None or because(False, "this does not run in each round of its loop: {}", guard)
 
 
+@once
 def _holds_loop(module: Module, loop: Loop) -> bool:
     return any(isinstance(each, cst.For | cst.While) for each in module.within(loop.body))
 
@@ -156,7 +158,7 @@ def _holds_loop(module: Module, loop: Loop) -> bool:
 def _is_made_here(match: Match) -> bool:
     """Whether the loop makes what it iterates over."""
     for each in _origins(match):
-        if is_inside(each.node, _loop(match), match.module):
+        if _is_inside(each.node, _loop(match), match.module):
             return because(
                 True, "the loop makes what it takes the batch from, in {:line}", each.node
             )
@@ -181,10 +183,30 @@ def _is_generator(call: cst.Call, match: Match) -> bool:
 
 
 def _is_built_again(match: Match) -> bool:
-    loop = _loop(match)
+    """Whether a loader with workers is given the same dataset and options on each round. A loop
+    that also makes an optimizer is one of runs, not of epochs."""
+    call, loop, module = match.call, _loop(match), match.module
     if loop is None:
         return because(False, "no loop builds this loader again")
-    return is_built_again(match.call, loop, match.module)
+    if not has_workers(call, module):
+        return False
+    parts = [part for arg in call.args for part in module.within(arg.value)]
+    for part in parts:
+        if isinstance(part, cst.Call):
+            return because(False, "{:code} may give something else in each round", part)
+    for part in parts:
+        place = _set_in(loop, part, module)
+        if place is not None:
+            return because(False, "{:code} is set in the loop, in {:line}", part, place)
+    dataset = module.argument(call, "dataset", 0)
+    if not isinstance(dataset, cst.Name):
+        return because(False, "its dataset is no plain name, and may change in the loop")
+    use = _touched_in(loop, dataset, module)
+    if use is not None:
+        return because(False, "the loop may change {:code}, in {:line}", dataset, use)
+    optimizer = _made_optimizer(module, loop)
+    runs = "each round is a run of its own, with a new optimizer: {}"
+    return optimizer is None or because(False, runs, optimizer)
 
 
 def _ends_its_workers(match: Match) -> bool:
@@ -193,18 +215,6 @@ def _ends_its_workers(match: Match) -> bool:
     ends = _is_cold(match) and match.module.literal(persistent) is not True
     alone = "without `persistent_workers=True` its workers end with each epoch anyway"
     return ends and because(True, alone)
-
-
-def _message(match: Match) -> str:
-    if match.module.calls(match.call, _LOADER):
-        return (
-            "Each round builds this loader of the same dataset anew and starts its workers; build "
-            "it before the loop."
-        )
-    return (
-        "`next(iter(…))` begins a new pass over the data for a single batch; call `iter` once and "
-        "take the batches from it."
-    )
 
 
 rule = Rule(
@@ -216,9 +226,45 @@ rule = Rule(
             "builtins.next",
             where=(_is_loader, _takes_one_batch),
             hint_if=(_is_cold, _is_unsure, _is_cheap),
+            message="`next(iter(…))` begins a new pass over the data for a single batch; call "
+            "`iter` once and take the batches from it.",
         ),
-        calls(_LOADER, where=(_is_built_again,), hint_if=(_ends_its_workers,)),
+        calls(
+            _LOADER,
+            where=(_is_built_again,),
+            hint_if=(_ends_its_workers,),
+            message="Each round builds this loader of the same dataset anew and starts its "
+            "workers; build it before the loop.",
+        ),
     ),
     unless=(_is_made_here, _goes_on),
-    message=_message,
 )
+
+
+# what is built again ------------------------------------------------------------------------------
+
+
+@once
+def _made_optimizer(module: Module, loop: Loop) -> cst.Call | None:
+    made = (each for each in module.calls_within(loop.body) if module.calls(each, *OPTIMIZERS))
+    return next(made, None)
+
+
+def _is_inside(node: cst.CSTNode, loop: Loop | None, module: Module) -> bool:
+    return loop in (node, *module.ancestors(node))
+
+
+def _set_in(loop: Loop, part: cst.CSTNode, module: Module) -> cst.CSTNode | None:
+    """Where the loop gives a name its value."""
+    bindings = module.names.lookup(part) if isinstance(part, cst.Name) else []
+    return next((each.node for each in bindings if _is_inside(each.node, loop, module)), None)
+
+
+def _touched_in(loop: Loop, dataset: cst.Name, module: Module) -> cst.BaseExpression | None:
+    """Where the loop uses a dataset for more than this loader and its length."""
+    for use in occurrences(dataset, module):
+        call = module.call_with(use)
+        counts = call is not None and module.calls(call, "builtins.len")
+        if use is not dataset and not counts and _is_inside(use, loop, module):
+            return use
+    return None

@@ -48,13 +48,15 @@ version, on a GPU.
 - PyTorch documentation, "Multiprocessing best practices: CUDA in multiprocessing"
 """
 
+from enum import Enum
+
 import libcst as cst
 
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.loading.worker_processes import moves_to_device, puts_on_device
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Match, Module, Rule, because, method, passes
+from torchlint.rule import Match, Module, Rule, because, method, once, passes
 
 
 def _moves(match: Match) -> bool:
@@ -72,38 +74,46 @@ def _makes(match: Match) -> bool:
     return method_name(match.call) != "to" or because(False, "`.to` moves what exists already")
 
 
-def _in_sample(match: Match) -> bool:
-    return makes_sample(match.node, match.module)
+class _Loaded(Enum):
+    """What the code loads that moves it to the device."""
+
+    SAMPLE = "sample"
+    BATCH = "batch"
 
 
-def _loads(match: Match) -> bool:
-    collated = match.module.once(_collates, match.module.function(match.node))
+def _loads(match: Match) -> _Loaded | None:
+    if makes_sample(match.node, match.module):
+        return _Loaded.SAMPLE
+    collated = _collates(match.module, match.module.function(match.node))
     alone = "no `__getitem__` of a dataset and no collate function of the file runs this"
-    return collated or _in_sample(match) or because(False, alone)
+    return _Loaded.BATCH if collated else because(None, alone)
 
 
 def _moves_a_batch(match: Match) -> bool:
     whole = "a collate function copies the batch as a whole"
-    return not _in_sample(match) and because(True, whole)
+    return match.found(_Loaded) is _Loaded.BATCH and because(True, whole)
 
 
 def _keeps_on_device(match: Match) -> bool:
     """Whether the dataset keeps tensors on the GPU, with those that it loads."""
-    class_ = match.module.class_(match.node)
-    keeps = _in_sample(match) and match.module.once(_class_keeps_on_device, class_)
+    keeps = match.found(_Loaded) is _Loaded.SAMPLE and _class_keeps_on_device(
+        match.module, match.module.class_(match.node)
+    )
     return keeps and because(True, "the dataset keeps tensors on the GPU, perhaps all of its data")
 
 
+@once
 def _class_keeps_on_device(module: Module, class_: cst.ClassDef | None) -> bool:
     return any(puts_on_device(each, [], module) for each in filter(None, [class_]))
 
 
+@once
 def _collates(module: Module, function: cst.FunctionDef | None) -> bool:
     return any(collates(each, module) for each in filter(None, [function]))
 
 
 def _message(match: Match) -> str:
-    if _in_sample(match):
+    if match.found(_Loaded) is _Loaded.SAMPLE:
         return (
             "This copies single samples to the GPU, which no worker process can do; move the "
             "batch in the training loop."

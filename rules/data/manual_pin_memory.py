@@ -53,41 +53,30 @@ import re
 import libcst as cst
 
 from torchlint.analysis.training.batches import loads
-from torchlint.analysis.uses import method_name, reads_of_targets
+from torchlint.analysis.uses import method_behind, method_name, reads_of_targets
 from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, because, edits, method
 
 _BACKGROUND = re.compile(r"thread|prefetch|preload|background|producer|worker", re.IGNORECASE)
 
 
-def _moves(match: Match) -> list[cst.Call | None]:
-    """The `pinned.to(device)` or `pinned.cuda()` of each use of the pinned tensor; None where it
-    is used for something else."""
-    return [_move(each, match) for each in _uses(match)]
-
-
-def _uses(match: Match) -> list[cst.Name] | list[cst.Call]:
-    """Where the pinned tensor is used: by its name, or where it is pinned."""
-    named = reads_of_targets(match.module.parent(match.node), match.module)
-    return list(named) or [match.call]
-
-
-def _move(pinned: cst.BaseExpression, match: Match) -> cst.Call | None:
-    part = match.module.parent(pinned)
-    call = match.module.parent(part) if isinstance(part, cst.Attribute) else None
-    return call if isinstance(call, cst.Call) and method_name(call) in ("to", "cuda") else None
-
-
-def _is_only_moved(match: Match) -> bool:
-    for use in _uses(match):
-        if _move(use, match) is None:
+def _moves(match: Match) -> list[cst.Call] | None:
+    """`pinned.to(device)` or `pinned.cuda()` for each use of the pinned tensor, by its name or
+    where it is pinned; None if it is used for something else."""
+    module, moves = match.module, []
+    named = reads_of_targets(module.parent(match.node), module)
+    uses: list[cst.BaseExpression] = [*named] or [match.call]
+    for use in uses:
+        call = method_behind(use, module)
+        if call is None or method_name(call) not in ("to", "cuda"):
             other = "the pinned tensor is used for more than `.to(…)` and `.cuda()`, in {:line}"
-            return because(False, other, use)
-    return True
+            return because(None, other, use)
+        moves.append(call)
+    return moves
 
 
 def _waits(match: Match) -> bool:
     """Whether Python waits while the batch is moved."""
-    for move in filter(None, _moves(match)):
+    for move in match.found(list):
         if match.module.argument(move, "non_blocking") is not None:
             return because(False, "Python goes on during the copy, by `non_blocking` of {}", move)
     return True
@@ -135,8 +124,8 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     finds=(
-        method("pin_memory", where=(_is_only_moved, _waits)),
-        method("pin_memory", where=(_is_only_moved, _goes_on), tier=Tier.PEDANTIC),
+        method("pin_memory", where=(_moves, _waits)),
+        method("pin_memory", where=(_moves, _goes_on), tier=Tier.PEDANTIC),
     ),
     unless=(_has_own_stream, _runs_in_background),
     message="`pin_memory()` copies the batch once more while Python waits; move it to the GPU "

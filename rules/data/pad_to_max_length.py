@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import How
 from torchlint.analysis.training.batches import collates
-from torchlint.rule import Context, Match, Module, Rule, Tier, because, passes
+from torchlint.rule import Context, Match, Module, Rule, Tier, because, once, passes
 
 from ._tokenizers import mapped_function, tokenizes
 
@@ -76,11 +76,12 @@ def _prepares(match: Match) -> bool:
     module, function = match.module, match.module.function(match.node)
     if makes_sample(match.node, module) or (function is not None and collates(function, module)):
         return True
-    mapped = not module.once(_mapped).isdisjoint(module.ancestors(match.node))
+    mapped = not _mapped(module).isdisjoint(module.ancestors(match.node))
     alone = "no dataset, collate function or function for `map` in the file runs this"
     return mapped or because(False, alone)
 
 
+@once
 def _mapped(module: Module) -> set[cst.CSTNode | None]:
     return {mapped_function(each, module) for each in module.calls_by_method.get("map", ())}
 
@@ -102,7 +103,7 @@ def _is_full_anyway(match: Match) -> bool:
         return because(True, "`max_length` is only {} here", known)
     if isinstance(length, cst.BinaryOperation | cst.Call):
         return because(True, "`max_length` is computed, by {:code}", length)
-    bindings = module.flow.reaching(length) if isinstance(length, cst.Name) else []
+    bindings = module.flow.reaching(length)
     for each in bindings:
         if each.how is How.ASSIGNMENT and isinstance(each.value, cst.Call | cst.IfExp):
             return because(True, "`max_length` is computed, by {}", each.value)

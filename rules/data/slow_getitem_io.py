@@ -59,21 +59,22 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import makes_sample
-from torchlint.analysis.names import dotted_text
-from torchlint.analysis.uses import calls_of
-from torchlint.rule import Module, Reported, Rule, Tier, because
+from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.uses import calls_of, method_name, receiver
+from torchlint.rule import Module, Reported, Rule, Tier, because, once
 
-from ._fixed_path import is_fixed
-from ._tables import is_table, searched_table
-
-_READERS = (
-    "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "torch.load", "json.load", "pickle.load",
-    "joblib.load", "h5py.File", "zipfile.ZipFile", "tarfile.open", "sqlite3.connect", "lmdb.open",
-    "scipy.io.loadmat", "PIL.Image.open", "cv2.imread", "pandas.read_",
-)  # fmt: skip
-
+_READERS = tuple(
+    "numpy.load numpy.loadtxt numpy.genfromtxt torch.load json.load pickle.load joblib.load "
+    "h5py.File zipfile.ZipFile tarfile.open sqlite3.connect lmdb.open scipy.io.loadmat "
+    "PIL.Image.open cv2.imread pandas.read_".split()
+)
 _RUNS_ELSEWHERE = "no `__getitem__` of a dataset in the file runs this"
+_KEEPING = ("os.path.", "pathlib.", "builtins.open", "builtins.str", "gzip.open", "os.fspath")
+_KEEPING_METHODS = frozenset({"joinpath", "open", "as_posix", "format"})
+_DEEPEST = 6
+
 
 rule = Rule(
     code="TL108",
@@ -94,7 +95,7 @@ def reads_the_same_file(call: cst.Call, module: Module) -> Iterable[Reported]:
         return ()
     if not makes_sample(call, module):
         return because((), _RUNS_ELSEWHERE)
-    if not is_fixed(path, module):
+    if not _is_fixed(path, module):
         return because((), "{:code} may be another file for each sample", path or call)
     if _is_kept(call, module) or _is_rare(call, module):
         return ()
@@ -126,10 +127,12 @@ def _is_rare(call: cst.Call, module: Module) -> bool:
     """Whether a condition may keep the call, or one of the method that it is in, from running."""
     for above in module.conditions(call):
         return because(True, "this runs only under a condition, {}", above)
-    decides = module.once(_condition_of, module.function(call))
+    function = module.function(call)
+    decides = None if function is None else _condition_of(module, function)
     return decides is not None and because(True, "this is called only under {}", decides)
 
 
+@once
 def _condition_of(module: Module, function: cst.FunctionDef) -> cst.CSTNode | None:
     """What decides about a call of a function."""
     found = (above for each in calls_of(function, module) for above in module.conditions(each))
@@ -138,9 +141,9 @@ def _condition_of(module: Module, function: cst.FunctionDef) -> cst.CSTNode | No
 
 @rule.on(cst.Subscript)
 def searches_a_table(item: cst.Subscript, module: Module) -> Iterable[Reported]:
-    table, sampled = searched_table(item, module), makes_sample(item, module)
+    table, sampled = _searched_table(item, module), makes_sample(item, module)
     rows = dotted_text(item.value).endswith(".iloc")
-    searched = is_table(table, module)
+    searched = _is_table(table, module)
     if not rows and not searched and not (sampled and table):
         return ()
     if not sampled:
@@ -153,3 +156,80 @@ def searches_a_table(item: cst.Subscript, module: Module) -> Iterable[Reported]:
         return because((), "{:code} is not known to be a table of pandas", table)
     message = "pandas makes an object for each row that is taken; keep the columns as arrays."
     return rule.report(module, item, message, tier=Tier.PEDANTIC)
+
+
+# fixed paths --------------------------------------------------------------------------------------
+
+
+def _is_fixed(node: cst.BaseExpression | None, module: Module, depth: int = 0) -> bool:
+    """Whether an expression is the same for all samples, for certain: made of literals, of what
+    the constructor keeps, and of names of the module."""
+    if depth > _DEEPEST:
+        return False
+    if isinstance(node, cst.Name):
+        bindings = module.flow.reaching(node)
+        return bool(bindings) and all(_is_bound_once(each, module, depth) for each in bindings)
+    if isinstance(node, cst.Attribute):
+        return _is_same_for_all(node, module, depth)
+    parts: list[cst.BaseExpression] = []
+    if isinstance(node, cst.Call):
+        parts = [arg.value for arg in node.args]
+        if method_name(node) in _KEEPING_METHODS:
+            parts.append(receiver(node))
+        elif not any(name.startswith(_KEEPING) for name in module.resolve(node.func)):
+            return False
+    elif isinstance(node, cst.BinaryOperation):
+        parts = [node.left, node.right]
+    elif isinstance(node, cst.FormattedString):
+        whole = (each for each in node.parts if isinstance(each, cst.FormattedStringExpression))
+        parts = [each.expression for each in whole]
+    elif literal(node) is UNKNOWN:
+        return False
+    return all(_is_fixed(each, module, depth + 1) for each in parts)
+
+
+def _is_bound_once(binding: Binding, module: Module, depth: int) -> bool:
+    if binding.how is How.IMPORT:
+        return True
+    if binding.how not in (How.ASSIGNMENT, How.CONTEXT):
+        return False
+    return module.function(binding.node) is None or _is_fixed(binding.value, module, depth + 1)
+
+
+def _is_same_for_all(node: cst.Attribute, module: Module, depth: int) -> bool:
+    """`self.path` that only the constructor sets; `args.path` of the module."""
+    if dotted_text(node.value) == "self":
+        bindings = module.values.assigned(module.class_(node), node.attr.value)
+        return bool(bindings) and not any(makes_sample(each.node, module) for each in bindings)
+    return _is_fixed(node.value, module, depth + 1)
+
+
+# tables -------------------------------------------------------------------------------------------
+
+
+def _searched_table(item: cst.Subscript, module: Module) -> cst.BaseExpression | None:
+    """`table` in `table[table.id == key]` and in `table.loc[table.id == key]`."""
+    table = item.value
+    if isinstance(table, cst.Attribute) and table.attr.value == "loc":
+        table = table.value
+    tests = (each for each in module.within(item.slice[0]) if isinstance(each, cst.Comparison))
+    parts = (dotted_text(part) for test in tests for part in module.within(test.left))
+    return table if dotted_text(table) in parts else None
+
+
+def _is_table(node: cst.BaseExpression | None, module: Module) -> bool:
+    """Whether a name or an attribute stands for what pandas made."""
+    if isinstance(node, cst.Attribute):
+        bindings = module.values.assigned(module.class_(node), node.attr.value)
+    else:
+        bindings = module.flow.reaching(node)
+    return any(_comes_from_pandas(each.value, module) for each in bindings)
+
+
+def _comes_from_pandas(made: cst.BaseExpression | None, module: Module) -> bool:
+    """`pd.read_csv(path)`, also with methods behind it, as in `.dropna()`."""
+    while isinstance(made, cst.Call):
+        if any(name.startswith("pandas.") for name in module.resolve(made.func)):
+            return True
+        made = receiver(made)
+    return False

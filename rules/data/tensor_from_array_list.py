@@ -47,15 +47,22 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from torchlint.analysis.arrays.array_lists import elements_of
-from torchlint.analysis.arrays.tensor_constructors import (
-    Constructor,
-    Place,
-    tensor_constructor,
-)
+from torchlint.analysis.arrays.tensor_constructors import Constructor, Place, tensor_constructor
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
-from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, because, edits
+from torchlint.analysis.names import How
+from torchlint.analysis.uses import method_name, methods_called_on
+from torchlint.analysis.values.kinds import ARRAYS, NO_VALUE, TENSORS, UNKNOWN_VALUE, Kind, Value
+from torchlint.rule import (
+    Applicability,
+    Edit,
+    Fix,
+    Module,
+    Reported,
+    Rule,
+    Triggers,
+    because,
+    edits,
+)
 
 # Patterns that start with a literal are found much faster than alternatives.
 _CALL = re.compile(
@@ -69,20 +76,22 @@ _LIST = re.compile(
 _NAME = re.compile(rb"(\w{1,80})\s{0,40}[,)]")
 _LIST_MADE = re.compile(rb"=\s*\[|\.append\(")
 _WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
-
-rule = Rule(
-    code="TL106",
-    summary="a tensor is built number by number from arrays or tensors",
-    fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
-    triggers=(
-        r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
-        r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
-    ),
+_ARRAYS = (
+    "A tensor made from a list of arrays is read number by number; join the arrays with `np.stack` "
+    "first."
 )
+_TOLIST = (
+    "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass the "
+    "array."
+)
+_ITEMS = (
+    "Each `.item()` reads one number from its tensor, and waits if that is on the GPU; join the "
+    "tensors with `torch.stack`."
+)
+_COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp)
 
 
-@rule.narrow
-def may_build_number_by_number(text: bytes) -> bool:
+def _may_build_number_by_number(text: bytes) -> bool:
     """Whether a constructor gets a list, the name of a list, or numbers read from tensors."""
     given = [call.end() for call in _CALL.finditer(text)]
     if any(_NUMBERS.match(text, at) for at in given):
@@ -96,6 +105,20 @@ def may_build_number_by_number(text: bytes) -> bool:
     return listed or because(False, "no tensor of the file is made from a list that it shows")
 
 
+rule = Rule(
+    code="TL106",
+    summary="a tensor is built number by number from arrays or tensors",
+    fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
+    triggers=Triggers(
+        (
+            r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
+            r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
+        ),
+        check=_may_build_number_by_number,
+    ),
+)
+
+
 def _lists_made(text: bytes) -> Iterator[bytes]:
     """The names that are set to a list or appended to."""
     for made in _LIST_MADE.finditer(text):
@@ -105,7 +128,7 @@ def _lists_made(text: bytes) -> Iterator[bytes]:
 
 
 @rule.on(cst.Call)
-def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Finding]:
+def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Reported]:
     made = tensor_constructor(call, module)
     if made is None:
         return ()
@@ -114,49 +137,36 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Findin
     if items is not None:
         value = module.value(items.value)
         if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER):
-            return (_items(made, items, module),)
+            return rule.report(module, call, _ITEMS, fix=_stack(made, items, module))
         return because((), "{:code} is not known to be a tensor", items.value)
     if tolist is not None:
         if module.value(tolist.value).only(ARRAYS):
-            return (_tolist(made, module),)
+            return rule.report(module, call, _TOLIST, fix=_without_list(made, module))
         return because((), "{:code} is not known to be an array", tolist.value)
-    if elements_of(node, module).only(ARRAYS):
-        return (_arrays(made, module),)
+    if _elements_of(node, module).only(ARRAYS):
+        return rule.report(module, call, _ARRAYS, fix=_joined(made, module))
     return because((), "{:code} is not known to be a list of arrays", node)
 
 
 # a list of arrays --------------------------------------------------------------------------
 
 
-def _arrays(made: Constructor, module: Module) -> Finding:
-    message = (
-        "A tensor made from a list of arrays is read number by number; join the arrays with "
-        "`np.stack` first."
-    )
+def _joined(made: Constructor, module: Module) -> Fix | str:
     numpy = module.names.imported_as("numpy", made.call)
     if numpy is None:
-        withheld = "NumPy is not imported in this file"
-        return rule.finding(module, made.call, message, withheld=withheld)
-    changes = list(edits.wrap(module, made.data.value, f"{numpy}.stack"))
-    renamed = _renamed(made, module)
-    if renamed is not None:
-        changes.insert(0, renamed)
+        return "NumPy is not imported in this file"
+    changes = edits.wrap(module, made.data.value, f"{numpy}.stack")
     safety = Applicability.SAFE if _of_one_type(made, module) else Applicability.UNSAFE
-    fix = Fix(safety, "Join the arrays first", tuple(changes))
-    return rule.finding(module, made.call, message, fix=fix)
+    return Fix(safety, "Join the arrays first", (*_renamed(made, module), *changes))
 
 
-def _renamed(made: Constructor, module: Module) -> Edit | None:
+def _renamed(made: Constructor, module: Module) -> list[Edit]:
     """`torch.tensor` becomes `torch.as_tensor`, which does not copy again."""
     func = made.call.func
-    if made.typed or made.shares or not isinstance(func, cst.Attribute) or _has_options(made.call):
-        return None
-    return edits.replace(module, func.attr, "as_tensor")
-
-
-def _has_options(call: cst.Call) -> bool:
-    """Whether the call has arguments that `torch.as_tensor` does not take."""
-    return any(argument(call, name) is not None for name in ("requires_grad", "pin_memory"))
+    options = [argument(made.call, name) for name in ("requires_grad", "pin_memory")]
+    if made.typed or made.shares or not isinstance(func, cst.Attribute) or any(options):
+        return []
+    return [edits.replace(module, func.attr, "as_tensor")]
 
 
 def _of_one_type(made: Constructor, module: Module) -> bool:
@@ -173,33 +183,20 @@ def _of_one_type(made: Constructor, module: Module) -> bool:
 
 def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
     """`array.tolist` of `array.tolist()`."""
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-        return None
-    return node.func if node.func.attr.value == "tolist" else None
+    func = node.func if isinstance(node, cst.Call) else None
+    return func if isinstance(func, cst.Attribute) and func.attr.value == "tolist" else None
 
 
-def _tolist(made: Constructor, module: Module) -> Finding:
-    message = (
-        "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass "
-        "the array."
-    )
-    if made.typed and made.place is not Place.HOST:
-        withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
-        return rule.finding(module, made.call, message, withheld=withheld)
-    return rule.finding(module, made.call, message, fix=_without_list(made, module))
-
-
-def _without_list(made: Constructor, module: Module) -> Fix:
+def _without_list(made: Constructor, module: Module) -> Fix | str:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
+    if made.typed and made.place is not Place.HOST:
+        return "the name may stand for a constructor on the GPU, which needs `device=`"
     assert isinstance(made.data.value, cst.Call)
-    changes = [edits.keep_receiver(module, made.data.value)]
+    changes = (*_renamed(made, module), edits.keep_receiver(module, made.data.value))
     typed = argument(made.call, "dtype")
     kept = bool(made.typed) or (typed is not None and literal(typed) is not None)
-    renamed = _renamed(made, module)
-    if renamed is not None:
-        changes.insert(0, renamed)
     safety = Applicability.UNSAFE if kept else Applicability.SUGGEST
-    return Fix(safety, "Pass the array; the tensor may share its memory", tuple(changes))
+    return Fix(safety, "Pass the array; the tensor may share its memory", changes)
 
 
 # a list of numbers read from tensors -------------------------------------------------------
@@ -207,27 +204,72 @@ def _without_list(made: Constructor, module: Module) -> Fix:
 
 def _comprehension_of_items(node: cst.BaseExpression) -> cst.Attribute | None:
     """`t.item` of `[t.item() for t in tensors]`."""
-    if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-        return None
-    read = node.elt
-    if not isinstance(read, cst.Call) or not isinstance(read.func, cst.Attribute) or read.args:
-        return None
-    return read.func if read.func.attr.value == "item" else None
+    read = node.elt if isinstance(node, _COMPREHENSIONS) else None
+    func = read.func if isinstance(read, cst.Call) and not read.args else None
+    return func if isinstance(func, cst.Attribute) and func.attr.value == "item" else None
 
 
-def _items(made: Constructor, item: cst.Attribute, module: Module) -> Finding:
-    message = (
-        "Each `.item()` reads one number from its tensor, and waits if that is on the "
-        "GPU; join the tensors with `torch.stack`."
-    )
+def _stack(made: Constructor, item: cst.Attribute, module: Module) -> Fix | str:
     torch = module.names.imported_as("torch", made.call)
-    only_data = len(made.call.args) == 1
-    if torch is None or not only_data or made.typed:
-        withheld = "`torch.stack` takes no `dtype=` or `device=`; convert what it returns"
-        return rule.finding(module, made.call, message, withheld=withheld)
+    if torch is None or len(made.call.args) > 1 or made.typed:
+        return "`torch.stack` takes no `dtype=` or `device=`; convert what it returns"
     changes = (
         edits.replace(module, made.call.func, f"{torch}.stack"),
         edits.replace(module, item.attr, "detach"),
     )
-    fix = Fix(Applicability.UNSAFE, "Stack the tensors; dtype and device stay the same", changes)
-    return rule.finding(module, made.call, message, fix=fix)
+    return Fix(Applicability.UNSAFE, "Stack the tensors; dtype and device stay the same", changes)
+
+
+# lists of arrays ----------------------------------------------------------------------------------
+
+
+def _elements_of(node: cst.BaseExpression, module: Module) -> Value:
+    """What each element of a list, tuple or comprehension is; `Kind.NOTHING` for anything else.
+
+    A name stands for the list it was set to and all that was appended to it.
+    """
+    if isinstance(node, (cst.List, cst.Tuple)):
+        found = NO_VALUE
+        for element in node.elements:
+            starred = isinstance(element, cst.StarredElement)
+            found |= UNKNOWN_VALUE if starred else module.value(element.value)
+        return found
+    if isinstance(node, _COMPREHENSIONS):
+        return module.value(node.elt)
+    if isinstance(node, cst.Name):
+        return _elements_of_name(node, module)
+    return NO_VALUE
+
+
+def _elements_of_name(node: cst.Name, module: Module) -> Value:
+    found = NO_VALUE
+    bindings = module.flow.reaching(node)
+    for binding in bindings:
+        if binding.how is not How.ASSIGNMENT or not _makes_list(binding.value, module):
+            return NO_VALUE
+        assert binding.value is not None
+        found |= _elements_of(binding.value, module)
+    for call in methods_called_on(node, module):
+        owner: cst.BaseExpression = call.func
+        while isinstance(owner, cst.Attribute | cst.Subscript):
+            owner = owner.value
+        if any(each in bindings for each in module.flow.reaching(owner)):
+            found |= _grown(call, module)
+    return found
+
+
+def _makes_list(value: cst.BaseExpression | None, module: Module) -> bool:
+    """Whether it is a list that is written out, a comprehension or `list()`."""
+    if isinstance(value, cst.Call):
+        return module.calls(value, "builtins.list") and not value.args
+    return isinstance(value, (cst.List, cst.Tuple, *_COMPREHENSIONS))
+
+
+def _grown(call: cst.Call, module: Module) -> Value:
+    """What a method call adds to a list."""
+    method = method_name(call)
+    if method == "append" and len(call.args) == 1:
+        return module.value(call.args[0].value)
+    if method in ("extend", "insert"):
+        return UNKNOWN_VALUE
+    return NO_VALUE

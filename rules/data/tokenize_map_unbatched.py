@@ -45,7 +45,7 @@ It cannot: there is no fix, and the work is not part of a step.
 
 import libcst as cst
 
-from torchlint.rule import Argument, Match, Module, Rule, Tier, because, method
+from torchlint.rule import Argument, Match, Module, Rule, Tier, because, method, once
 
 from ._tokenizers import mapped_function, tokenizes
 
@@ -55,16 +55,17 @@ def _tokenizes(match: Match) -> bool:
     if function is None:
         return because(False, "the file does not show the function that `map` gets")
     alone = "the function in {:line} calls nothing that is known to be a tokenizer"
-    return match.module.once(_calls_tokenizer, function) or because(False, alone, function)
+    return _calls_tokenizer(match.module, function) or because(False, alone, function)
 
 
+@once
 def _calls_tokenizer(module: Module, function: cst.FunctionDef | cst.Lambda) -> bool:
     return any(map(tokenizes, module.calls_within(function.body)))
 
 
 def _is_of_datasets(match: Match) -> bool:
     """Whether the file imports Datasets, and nothing says that another library maps."""
-    if not match.module.once(_imports_datasets):
+    if not _imports_datasets(match.module):
         return because(False, "the file does not import Datasets of Hugging Face")
     for each in match.call.args:
         if each.keyword is not None and each.keyword.value in ("num_parallel_calls", "chunksize"):
@@ -75,6 +76,7 @@ def _is_of_datasets(match: Match) -> bool:
     return len(plain) < 2 or because(False, several)
 
 
+@once
 def _imports_datasets(module: Module) -> bool:
     return any(name.partition(".")[0] == "datasets" for name in module.imported)
 

@@ -42,7 +42,7 @@ version, on the CPU too.
 - PyTorch documentation, `torch.utils.data`, "Disable automatic batching"
 """
 
-from torchlint.analysis.loading.dataset_classes import Cost
+from torchlint.analysis.loading.dataset_classes import Cost, Dataset
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loaders import has_workers
 from torchlint.rule import Context, Match, Rule, Tier, because, calls
@@ -52,21 +52,16 @@ def _has_workers(match: Match) -> bool:
     return has_workers(match.call, match.module)
 
 
-def _reason(match: Match) -> str:
-    """What holds the samples, if that is memory and no class of the project."""
+def _in_memory(match: Match) -> Dataset | None:
+    """The dataset, if its samples are in memory and it is no class of the project."""
     dataset = dataset_of(match.module.argument(match.call, "dataset", 0), match.module)
-    return dataset.reason if dataset.cost is Cost.MEMORY else ""
-
-
-def _lies_in_memory(match: Match) -> bool:
-    if _reason(match):
-        return True
-    dataset = dataset_of(match.module.argument(match.call, "dataset", 0), match.module)
+    if dataset.cost is Cost.MEMORY and dataset.reason:
+        return dataset
     if dataset.indexed:
         own = "its dataset is of a class of your own, whose `__getitem__` may take time"
-        return because(False, own)
+        return because(None, own)
     alone = "nothing shows that its samples are rows of tensors or items of a list"
-    return because(False, alone)
+    return because(None, alone)
 
 
 def _collates(match: Match) -> bool:
@@ -79,8 +74,9 @@ def _collates(match: Match) -> bool:
 
 
 def _message(match: Match) -> str:
+    reason = match.found(Dataset).reason
     return (
-        f"Worker processes have no work here, since {_reason(match)}, and passing them on takes "
+        f"Worker processes have no work here, since {reason}, and passing them on takes "
         "longer; load without workers, or take whole batches by their indices."
     )
 
@@ -89,7 +85,7 @@ rule = Rule(
     code="TL109",
     summary="worker processes pass on samples that lie in memory",
     tier=Tier.HINT,
-    finds=(calls("torch.utils.data.DataLoader", where=(_has_workers, _lies_in_memory)),),
+    finds=(calls("torch.utils.data.DataLoader", where=(_has_workers, _in_memory)),),
     unless=(_collates,),
     message=_message,
     contexts=(Context.TRAINS,),

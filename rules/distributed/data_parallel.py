@@ -65,9 +65,22 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, because, calls, configures
-
-from ._evaluated import only_evaluated
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.loops import sounds_like_evaluation
+from torchlint.analysis.uses import method_behind, method_name, reads_after, receiving_parameter
+from torchlint.project.calls import CALL_DEPTH
+from torchlint.rule import (
+    Context,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    because,
+    calls,
+    configures,
+    once,
+)
 
 _WRAPPER = "torch.nn.DataParallel"
 _NO_FIX = (
@@ -75,12 +88,9 @@ _NO_FIX = (
     "`torchlint rule TL601` shows a template"
 )
 _COPIES = "DataParallel copies the model to every GPU on each forward pass, from one process"
-
-
-def _offers_ddp(match: Match) -> bool:
-    """Whether the file also wraps models for one process per GPU, if it is started that way."""
-    names = match.module.calls_by_name
-    return any(name.rpartition(".")[2] == "DistributedDataParallel" for name in names)
+_MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "eval", "requires_grad_"})
+_NEITHER = _MOVES | {"state_dict", "load_state_dict", "share_memory"}
+_ASK = ("builtins.isinstance", "builtins.hasattr", "builtins.print", "builtins.len")
 
 
 def _devices(match: Match) -> cst.BaseExpression | None:
@@ -110,14 +120,18 @@ def _is_one(devices: cst.BaseExpression | None) -> bool:
 
 
 def _is_only_evaluated(match: Match) -> bool:
-    evaluated = only_evaluated(match.call, match.module)
+    """Whether the file uses the wrapped model, and each use evaluates: it is called under
+    `torch.no_grad()` or in a function that evaluates, or given to such a function."""
+    module, made = match.module, _moved(match.call, match.module)
+    evaluated = _all_evaluate(reads_after(module.parent(made), module) or [made], module)
     return evaluated and because(True, "the file only evaluates the model")
 
 
 def _message(match: Match) -> str:
     if _is_only_evaluated(match):
         return f"{_COPIES}; for an evaluation, run one process per GPU on a part of the data."
-    if _offers_ddp(match):
+    names = match.module.calls_by_name  # the file can also be started with a process per GPU
+    if any(name.rpartition(".")[2] == "DistributedDataParallel" for name in names):
         return f"{_COPIES}; start the program with one process per GPU, as it also can be."
     return f"{_COPIES}; use DistributedDataParallel with one process per GPU."
 
@@ -126,10 +140,7 @@ rule = Rule(
     code="TL601",
     summary="one process drives all GPUs through `nn.DataParallel`",
     finds=(
-        calls(
-            _WRAPPER,
-            hint_if=(_shows_one_device, _is_only_evaluated),
-        ),
+        calls(_WRAPPER, hint_if=(_shows_one_device, _is_only_evaluated)),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
         configures("strategy", "dp"),
     ),
@@ -144,7 +155,7 @@ rule = Rule(
 
 @rule.on(cst.Call)
 def makes_an_object_of_a_class_that_inherits(call: cst.Call, module: Module) -> Iterable[Reported]:
-    own = module.once(_own_wrappers)
+    own = _own_wrappers(module)
     if own.isdisjoint(module.resolve(call.func)):
         return ()
     match = Match(call, module)
@@ -154,6 +165,7 @@ def makes_an_object_of_a_class_that_inherits(call: cst.Call, module: Module) -> 
     return rule.report(module, call, _message(match), tier=tier, withheld=_NO_FIX)
 
 
+@once
 def _own_wrappers(module: Module) -> frozenset[str]:
     """The dotted names of the classes of the file that inherit from the wrapper."""
     return frozenset(
@@ -161,3 +173,64 @@ def _own_wrappers(module: Module) -> frozenset[str]:
         for class_ in module.nodes(cst.ClassDef)
         if _WRAPPER in module.definitions.bases(class_)
     )
+
+
+# networks that only evaluate ----------------------------------------------------------------------
+
+
+def _moved(call: cst.Call, module: Module) -> cst.Call:
+    """`wrap(model).eval().to(device)` for the `wrap(model)` in it."""
+    while (outer := method_behind(call, module)) and method_name(outer) in _MOVES:
+        call = outer
+    return call
+
+
+def _all_evaluate(uses: Iterable[cst.BaseExpression], module: Module, depth: int = 0) -> bool:
+    """Whether some of these uses of a model evaluate, and none may do anything else with it."""
+    judged = [_evaluates(use, module, depth) for use in uses]
+    return True in judged and False not in judged
+
+
+def _evaluates(use: cst.BaseExpression, module: Module, depth: int) -> bool | None:
+    """Whether a use of a model evaluates it; None if it neither runs it nor gives it away."""
+    parent = module.parent(use)
+    if isinstance(parent, cst.Attribute):
+        if parent.attr.value == "module":
+            return _evaluates(parent, module, depth)
+        return None if parent.attr.value in _NEITHER else _is_evaluation(parent, module)
+    if isinstance(parent, cst.Call):
+        return _is_evaluation(parent, module) or module.in_evaluation(parent)
+    call = module.call_with(use)
+    if call is None:
+        return False
+    if module.calls(call, *_ASK):
+        return None
+    return _is_evaluation(call, module) or _given_to_evaluation(use, call, module, depth)
+
+
+def _is_evaluation(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code runs under `torch.no_grad()`, or in a function that evaluates."""
+    function = module.function(node)
+    return module.loops.grad_is_off(node) or (
+        function is not None and module.loops.only_evaluates(function)
+    )
+
+
+def _given_to_evaluation(
+    use: cst.BaseExpression, call: cst.Call, module: Module, depth: int
+) -> bool:
+    """Whether a model is an argument of a function that evaluates it."""
+    function = module.definitions.callee(call)
+    if function is None:
+        return sounds_like_evaluation(dotted_text(call.func).rpartition(".")[2])
+    if module.loops.only_evaluates(function):
+        return True
+    received = receiving_parameter(call, use, function)
+    if received is None or depth >= CALL_DEPTH:
+        return False
+    return _parameter_evaluated(module, received, depth + 1)
+
+
+@once
+def _parameter_evaluated(module: Module, received: cst.Param, depth: int) -> bool:
+    return _all_evaluate(module.reads(received, received.name.value), module, depth)

@@ -58,7 +58,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.loops import Loop
-from torchlint.rule import Match, Module, Rule, Tier, because, method
+from torchlint.rule import Match, Module, Rule, Tier, because, method, once
 
 _HELD_BACK = r"no_sync|no_backward_sync|require_backward_grad_sync|with\s+\w+\.accumulate\("
 
@@ -69,7 +69,7 @@ def _accumulates(match: Match) -> bool:
     module, around = match.module, match.module.step_loop(match.node)
     if around is None:
         return because(False, "no loop around this trains on each round")
-    loop, steps = around.node, module.once(_conditions_of_steps, around.node)
+    loop, steps = around.node, _conditions_of_steps(module, around.node)
     if not steps:
         accumulates = isinstance(loop, cst.For) and "accum" in module.source(loop.iter)
         return accumulates or because(False, "{} is not known to accumulate gradients", loop)
@@ -78,19 +78,16 @@ def _accumulates(match: Match) -> bool:
     return rarer or because(False, "an optimizer steps as often as this runs, in {}", loop)
 
 
+@once
 def _conditions_of_steps(module: Module, loop: Loop) -> set[frozenset[cst.CSTNode]]:
     """For each step of an optimizer in a loop, the conditions that count rounds."""
     steps = [each for each in module.loops.optimizer_steps if loop in module.ancestors(each)]
-    return {
-        frozenset(each for each in module.ancestors(step) if _counts_rounds(each, module))
-        for step in steps
-    }
+    around = [[up for up in module.ancestors(step) if isinstance(up, cst.If)] for step in steps]
+    return {frozenset(each for each in ifs if _counts_rounds(each, module)) for ifs in around}
 
 
-def _counts_rounds(condition: cst.CSTNode, module: Module) -> bool:
-    return isinstance(condition, cst.If) and any(
-        isinstance(node, cst.Modulo) for node in module.within(condition.test)
-    )
+def _counts_rounds(condition: cst.If, module: Module) -> bool:
+    return any(isinstance(node, cst.Modulo) for node in module.within(condition.test))
 
 
 rule = Rule(

@@ -56,6 +56,7 @@ from torchlint.rule import (
     because,
     configures,
     edits,
+    once,
     remove,
 )
 
@@ -78,11 +79,12 @@ def _chooses_layers(match: Match) -> bool:
     classes = filter(None, map(module.definitions.class_named, module.value(wrapped).classes))
     forwards = (module.definitions.methods(each).get("forward") for each in classes)
     for each in forwards:
-        if each and module.once(_has_condition, each):
+        if each and _has_condition(module, each):
             return because(True, "the `forward` of the model chooses its layers, in {:line}", each)
     return False
 
 
+@once
 def _has_condition(module: Module, function: cst.FunctionDef) -> bool:
     tests = (node.test for node in module.within(function) if isinstance(node, cst.If | cst.IfExp))
     return any(module.literal(test) is not True for test in tests)

@@ -43,8 +43,6 @@ It cannot: an epoch has fewer steps, and each of them takes the same time.
 
 import re
 
-import libcst as cst
-
 from torchlint.analysis.frameworks import frameworks
 from torchlint.rule import Argument, Context, Match, Rule, Tier, because, calls
 
@@ -59,7 +57,7 @@ def _is_a_part(match: Match) -> bool:
     """Whether the dataset is made with something that differs between processes."""
     module = match.module
     dataset = module.argument(match.call, "dataset", 0)
-    bindings = module.flow.reaching(dataset) if isinstance(dataset, cst.Name) else []
+    bindings = module.flow.reaching(dataset)
     made = [dataset, *(each.value for each in bindings)]
     for each in made:
         if each is not None and _PART.search(module.source(each)):

@@ -60,6 +60,7 @@ from torchlint.rule import (
     because,
     calls,
     edits,
+    once,
 )
 
 _MACHINE = re.compile(
@@ -77,10 +78,11 @@ def _machine_decides(match: Match) -> bool:
 
 
 def _may_run_on_cpu(match: Match) -> bool:
-    cpu = not match.module.once(_needs_gpu)
+    cpu = not _needs_gpu(match.module)
     return cpu and because(True, "no line of the file needs a GPU whatever the machine has")
 
 
+@once
 def _needs_gpu(module: Module) -> bool:
     """Whether a line of the file needs a GPU, whatever the machine has."""
     moves = [*module.calls_by_method.get("cuda", ())]

@@ -55,30 +55,40 @@ compares with your own version.
   explain what DDP does
 """
 
+from typing import NamedTuple
+
+import libcst as cst
+
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Context, Match, Rule, because, calls
+from torchlint.analysis.training.guards import words
+from torchlint.rule import Context, Match, Module, Rule, because, calls, once
 
-from ._gradient_loops import GradientLoop, gradient_loop
-
-
-def _loop(match: Match) -> GradientLoop | None:
-    return gradient_loop(match.module.argument(match.call, "tensor", 0), match.module)
+_SAYS_NOTHING = frozenset({"data", "grad", "None", "requires_grad"})
+_ALL = ("parameters()", "param_groups", '["params"]', "['params']")
 
 
-def _is_each_gradient(match: Match) -> bool:
-    loop = _loop(match)
-    if loop is None:
-        return because(False, "this is not known to be the gradient of a loop over parameters")
-    if loop.picks_some(match.module):
-        return because(False, "a condition picks some of the gradients, in {}", loop.loop)
-    return True
+class _GradientLoop(NamedTuple):
+    """A loop over parameters or gradients, and the variable for each of them."""
+
+    loop: cst.For
+    variable: str
+
+
+def _over_each_gradient(match: Match) -> _GradientLoop | None:
+    over = _gradient_loop(match.module.argument(match.call, "tensor", 0), match.module)
+    if over is None:
+        return because(None, "this is not known to be the gradient of a loop over parameters")
+    about = {*_SAYS_NOTHING, over.variable}
+    if any(not about.issuperset(asked) for asked in _asked(match.module, over.loop)):
+        return because(None, "a condition picks some of the gradients, in {}", over.loop)
+    return over
 
 
 def _may_be_few(match: Match) -> bool:
-    loop = _loop(match)
-    assert loop is not None
-    few = not loop.is_over_all(match.module)
-    return few and because(True, "{} may be over few parameters", loop.loop)
+    """Whether the loop is not written to be over all parameters of a model or optimizer."""
+    loop = match.found(_GradientLoop).loop
+    few = not any(each in match.module.source(loop.iter) for each in _ALL)
+    return few and because(True, "{} may be over few parameters", loop)
 
 
 def _is_in_group(match: Match) -> bool:
@@ -97,7 +107,7 @@ rule = Rule(
     finds=(
         calls(
             "torch.distributed.all_reduce",
-            where=(_is_each_gradient,),
+            where=(_over_each_gradient,),
             hint_if=(_does_not_wait, _may_be_few),
         ),
     ),
@@ -111,3 +121,30 @@ rule = Rule(
     },
     needs_gpu=True,
 )
+
+
+# loops over gradients -----------------------------------------------------------------------------
+
+
+@once
+def _asked(module: Module, loop: cst.For) -> list[list[str]]:
+    """The names in each condition of a loop."""
+    return [
+        words(each.test) for each in module.within(loop) if isinstance(each, cst.If | cst.CompIf)
+    ]
+
+
+def _gradient_loop(tensor: cst.BaseExpression | None, module: Module) -> _GradientLoop | None:
+    """The loop whose variable is a gradient, or has one: `p.grad` in a loop over parameters, or
+    `g` in a loop over gradients."""
+    over = "grad"
+    node = tensor
+    while isinstance(node, cst.Attribute) and node.attr.value in ("data", "grad"):
+        over = "param" if node.attr.value == "grad" else over
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    loop = next(module.loops.loops_around(node), None)
+    if not isinstance(loop, cst.For) or node.value not in words(loop.target):
+        return None
+    return _GradientLoop(loop, node.value) if over in module.source(loop.iter) else None

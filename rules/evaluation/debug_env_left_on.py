@@ -52,22 +52,26 @@ It measures the script without the line, which needs a GPU. The numbers are bitw
 - NCCL documentation, "Environment variables"
 """
 
+import libcst as cst
+
 from torchlint.analysis.comments import has_comment
+from torchlint.analysis.literals import literal
 from torchlint.rule import (
     Applicability,
     Argument,
     Context,
     Match,
+    Module,
     Rule,
     Tier,
     because,
     calls,
     exports,
+    once,
     remove,
 )
 
-from ._environment import change_of, is_imported_before
-from ._switches import is_optional
+from ._debug_switches import is_optional
 
 _BLOCKING = ("CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING")
 _UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"
@@ -97,12 +101,12 @@ def _has_reason(match: Match) -> bool:
 
 def _is_too_late(match: Match) -> bool:
     """Torch reads this variable when it is imported."""
-    late = _named(match) == _DETAIL and is_imported_before("torch", match.node, match.module)
+    late = _named(match) == _DETAIL and _is_imported_before("torch", match.node, match.module)
     return late and because(True, "torch is imported before, and has read the variable already")
 
 
 def _is_undone(match: Match) -> bool:
-    undone = match.module.once(change_of, _named(match), ("1", "DETAIL"))
+    undone = _change_of(match.module, _named(match))
     said = "the file also reads or changes it elsewhere: {}"
     return undone is not None and because(True, said, undone)
 
@@ -127,3 +131,26 @@ rule = Rule(
     contexts=(Context.TRAINS, Context.ACCELERATOR),
     needs_gpu=True,
 )
+
+
+@once
+def _change_of(module: Module, variable: str) -> cst.BaseSmallStatement | None:
+    """Where a file takes an environment variable away, or gives it another value."""
+    for text in module.nodes(cst.SimpleString):
+        if literal(text) != variable:
+            continue
+        line, call = module.small_statement(text), module.call_with(text)
+        if isinstance(line, cst.Del) or (call and module.calls(call, "os.environ.pop")):
+            return line
+        if isinstance(line, cst.Assign) and literal(line.value) not in ("1", "DETAIL"):
+            return line
+    return None
+
+
+def _is_imported_before(package: str, node: cst.CSTNode, module: Module) -> bool:
+    """Whether a file imports something of a package above a node."""
+    imports = (*module.nodes(cst.Import), *module.nodes(cst.ImportFrom))
+    return any(
+        package in module.source(each) and module.order(each) < module.order(node)
+        for each in imports
+    )

@@ -54,8 +54,9 @@ version, on the CPU as well as on a GPU.
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Match, Rule, Tier, because, calls, method
+from torchlint.rule import Context, Match, Rule, Tier, Triggers, because, calls, method
 
+_SAVES = ("imsave", "imwrite", "save_pretrained", "save_state", "savefig")
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
 _SHOWN = ("wandb.Histogram", "wandb.Image", "wandb.Video")
 
@@ -70,8 +71,7 @@ def _copies_weights(match: Match) -> bool:
 def _writes_to_memory(match: Match) -> bool:
     """`torch.save(x, buffer)` with `buffer = io.BytesIO()`."""
     module, file = match.module, match.module.argument(match.call, "f", 1)
-    made = [each.value for each in module.flow.reaching(file)] if isinstance(file, cst.Name) else []
-    for each in (file, *made):
+    for each in (file, *(each.value for each in module.flow.reaching(file))):
         if isinstance(each, cst.Call) and module.calls(each, "io.BytesIO"):
             return because(True, "it writes into memory, {}", each)
     return False
@@ -90,39 +90,34 @@ def _has_few_rounds(match: Match) -> bool:
     return False
 
 
-def _message(match: Match) -> str:
-    if match.module.calls(match.call, "copy.deepcopy"):
-        return "This copies all weights on every step; copy them only every few hundred steps."
-    if method_name(match.call) in _LOGGED or match.module.calls(match.call, *_SHOWN):
-        return "This is encoded and logged on every step; log it every few hundred steps."
-    return "The loop waits until this file is written, on every step; write it every few hundred."
-
+_ENCODED = "This is encoded and logged on every step; log it every few hundred steps."
 
 rule = Rule(
     code="TL705",
     summary="a file is written on every training step",
     finds=(
         calls("torch.save", "torchvision.utils.save_image", hint_if=(_has_few_rounds,)),
-        method(
-            "imsave",
-            "imwrite",
-            "save_pretrained",
-            "save_state",
-            "savefig",
-            hint_if=(_has_few_rounds,),
-        ),
+        method(*_SAVES, hint_if=(_has_few_rounds,)),
         calls("numpy.save", "numpy.savez", "numpy.savez_compressed", tier=Tier.HINT),
-        calls("copy.deepcopy", tier=Tier.HINT, where=(_copies_weights,)),
-        method(*_LOGGED, tier=Tier.HINT),
-        calls(*_SHOWN, tier=Tier.HINT),
+        calls(
+            "copy.deepcopy",
+            tier=Tier.HINT,
+            where=(_copies_weights,),
+            message="This copies all weights on every step; copy them only every few hundred "
+            "steps.",
+        ),
+        method(*_LOGGED, tier=Tier.HINT, message=_ENCODED),
+        calls(*_SHOWN, tier=Tier.HINT, message=_ENCODED),
     ),
     unless=(_writes_to_memory,),
-    message=_message,
+    message="The loop waits until this file is written, on every step; write it every few hundred.",
     change="how often it is needed is yours to say",
     contexts=(Context.HOT,),
-    triggers_on_demand=(
-        r"\btorch\.save\(|\bsave_image\(|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
-        r"|\b(?:np|numpy)\.savez?|\bdeepcopy\([^\n]{0,80}\bstate_dict\(|\bwandb\.[HIV]|"
-        rf"\.(?:{'|'.join(_LOGGED)})\(",
+    triggers=Triggers(
+        on_demand=(
+            r"\btorch\.save\(|\bsave_image\(|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
+            r"|\b(?:np|numpy)\.savez?|\bdeepcopy\([^\n]{0,80}\bstate_dict\(|\bwandb\.[HIV]|"
+            rf"\.(?:{'|'.join(_LOGGED)})\(",
+        )
     ),
 )

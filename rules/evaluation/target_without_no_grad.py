@@ -52,12 +52,24 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
 from torchlint.analysis.training.model_calls import runs_model
+from torchlint.analysis.uses import method_name
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
-from ._detached import cut_of, is_only_detached
+_CUTS = frozenset({"detach", "detach_"})
+_TO_HOST = frozenset({"cpu", "item", "numpy", "tolist"})
+_TAKES_TENSOR = frozenset({"add", "div", "gather", "mul", "sub"})
+_MOST_NAMES = 6
+_PASSED_ON = (
+    *(cst.Arg, cst.BinaryOperation, cst.Comparison, cst.ComparisonTarget, cst.Element, cst.Index),
+    *(cst.SubscriptElement, cst.Subscript, cst.Tuple, cst.List, cst.UnaryOperation),
+)
+"""Expressions that make a tensor of a tensor."""
+
 
 rule = Rule(
     code="TL713",
@@ -66,7 +78,6 @@ rule = Rule(
     contexts=(Context.HOT,),
     triggers=(r"\.detach_?\(\)|\.data\b",),
 )
-
 _MESSAGE = (
     "This forward pass records a graph that `.detach()` throws away; run it under "
     "`torch.no_grad()`."
@@ -81,15 +92,12 @@ def is_detached_afterwards(call: cst.Call, module: Module) -> Iterable[Reported]
         return because((), "its result goes into another model: ask about that call")
     if is_frozen(call.func, module):
         return because((), "the parameters of {:code} are frozen", call.func)
-    if not is_only_detached(call, module):
+    if not _is_detached(call, module):
         said = "nothing shows that its result is only used on the device, and detached"
         return because((), said)
     if may_be_off(call, module):
         return ()
-    fix = _wrapped(call, module)
-    if isinstance(fix, str):
-        return rule.report(module, call, _MESSAGE, withheld=fix)
-    return rule.report(module, call, _MESSAGE, fix=fix)
+    return rule.report(module, call, _MESSAGE, fix=_wrapped(call, module))
 
 
 def _is_given_to_model(call: cst.Call, module: Module) -> bool:
@@ -100,7 +108,7 @@ def _is_given_to_model(call: cst.Call, module: Module) -> bool:
 
 def _wrapped(call: cst.Call, module: Module) -> Fix | str:
     """The statement under `torch.no_grad()`, if all that it computes is detached; or why not."""
-    statement, cut = module.small_statement(call), cut_of(call, module)
+    statement, cut = module.small_statement(call), _cut_of(call, module)
     if statement is None or cut not in (statement, getattr(statement, "value", None)):
         return "the statement may also compute what needs gradients"
     edit = edits.put_under(module, statement, "with torch.no_grad():")
@@ -108,3 +116,60 @@ def _wrapped(call: cst.Call, module: Module) -> Fix | str:
         return "other code stands on the line of the statement"
     changes = (*edits.add_import(module, "torch"), edit)
     return Fix(Applicability.UNSAFE, "Run it under `torch.no_grad()`", changes)
+
+
+# what is detached ---------------------------------------------------------------------------------
+
+
+def _cut_of(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
+    """The expression `(…).detach()` or `(…).data` around an expression, else the assignment of what
+    is computed of it; None if something else may keep its graph."""
+    child: cst.CSTNode = node
+    for above in module.ancestors(node):
+        if isinstance(above, cst.Assign | cst.AnnAssign):
+            return above if child is above.value else None
+        if isinstance(above, cst.Attribute):
+            if above.attr.value == "data":
+                return above
+            if above.attr.value in _TO_HOST or not isinstance(module.parent(above), cst.Call):
+                return None
+        elif isinstance(above, cst.Call):
+            if method_name(above) in _CUTS:
+                return above
+            if child is not above.func and not _computes(above, module):
+                return None
+        elif not isinstance(above, _PASSED_ON):
+            return None
+        child = above
+    return None
+
+
+def _computes(call: cst.Call, module: Module) -> bool:
+    """Whether a call makes a tensor of its arguments: of torch, a model or a tensor."""
+    if runs_model(call, module) or method_name(call) in _TAKES_TENSOR:
+        return True
+    names = module.resolve(call.func)
+    return bool(names) and all(name.startswith("torch.") for name in names)
+
+
+def _reads_detached(assign: cst.Assign | cst.AnnAssign, module: Module, names: int) -> bool:
+    """Whether all reads of what an assignment puts into names are detached, and there are some."""
+    parts: list[cst.BaseExpression] = []
+    for target in assign_targets(assign):
+        elements = target.elements if isinstance(target, cst.Tuple) else ()
+        parts += [each.value for each in elements] or [target]
+    reads = [read for part in parts for read in module.reads(assign, dotted_text(part))]
+    return (
+        names > 0 and bool(reads) and all(_is_detached(read, module, names - 1) for read in reads)
+    )
+
+
+def _is_detached(read: cst.BaseExpression, module: Module, names: int = _MOST_NAMES) -> bool:
+    """Whether each use of a tensor goes through `.detach()` or `.data`, and stays on the device: an
+    action for an environment is one small forward pass."""
+    cut = _cut_of(read, module)
+    if isinstance(cut, cst.Assign | cst.AnnAssign):
+        return _reads_detached(cut, module, names)
+    parent = None if cut is None else module.parent(cut)
+    moved = isinstance(parent, cst.Attribute) and parent.attr.value in _TO_HOST
+    return cut is not None and not moved

@@ -4,8 +4,9 @@ from typing import Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.layers.layers import layers_of
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import Match, Module
 
 _FUNCTIONS: Final = frozenset({"torch.softmax", "torch.nn.functional.softmax"})
@@ -27,10 +28,9 @@ def softmax_of(node: cst.CSTNode | None, module: Module) -> Softmax | None:
     if names:
         found = Softmax(node, given, module.argument(node, "dim", 1))
         return None if _FUNCTIONS.isdisjoint(names) else found
-    if _is_softmax(node.func):
-        assert isinstance(node.func, cst.Attribute)
-        return Softmax(node, node.func.value, module.argument(node, "dim", 0))
-    layers = module.once(Layers)
+    if method_name(node) == "softmax" and dotted_text(node.func) != "self.softmax":
+        return Softmax(node, receiver(node), module.argument(node, "dim", 0))
+    layers = layers_of(module)
     made = layers.chain(node.func).first
     if len(made) != 1 or made[0].call is None:
         return None
@@ -42,8 +42,3 @@ def softmax_of(node: cst.CSTNode | None, module: Module) -> Softmax | None:
 def is_method(match: Match) -> bool:
     """Whether a match is a method of an object: `x.log()`, not `torch.log(x)`."""
     return not match.module.resolve(match.call.func)
-
-
-def _is_softmax(func: cst.BaseExpression) -> bool:
-    named = isinstance(func, cst.Attribute) and func.attr.value == "softmax"
-    return named and dotted_text(func) != "self.softmax"

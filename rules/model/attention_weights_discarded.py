@@ -57,12 +57,21 @@ equal to rounding.
 """
 
 from collections.abc import Iterable
-from typing import TypeGuard
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import Layers
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, because, edits
+from torchlint.analysis.layers.layers import layers_of
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    because,
+    pass_argument,
+)
 
 rule = Rule(
     code="TL310",
@@ -93,11 +102,7 @@ def discards_its_weights(call: cst.Call, module: Module) -> Iterable[Reported]:
         "pass `need_weights=False`."
     )
     passed = module.argument_node(call, "need_weights", 4)
-    if passed is None:
-        edit = edits.add_argument(module, call, "need_weights=False")
-    else:
-        edit = edits.replace(module, passed.value, "False")
-    fix = Fix(Applicability.UNSAFE, "Pass `need_weights=False`", (edit,))
+    fix = pass_argument("need_weights", "False")(Match(call, module, passed))
     return rule.report(module, call, message, fix=fix)
 
 
@@ -110,12 +115,9 @@ def _is_discarded(call: cst.Call, module: Module) -> bool:
     if not isinstance(parent, cst.Assign):
         return False
     target = parent.targets[0].target
-    weights = target.elements[1].value if _is_pair(target) else None
+    pair = target.elements if isinstance(target, cst.Tuple) else ()
+    weights = pair[1].value if len(pair) == 2 else None
     return isinstance(weights, cst.Name) and not module.reads(parent, weights.value)
-
-
-def _is_pair(target: cst.BaseExpression) -> TypeGuard[cst.Tuple]:
-    return isinstance(target, cst.Tuple) and len(target.elements) == 2
 
 
 def _returns_weights(call: cst.Call, module: Module) -> bool:
@@ -130,7 +132,7 @@ def _returns_weights(call: cst.Call, module: Module) -> bool:
 
 
 def _is_attention(func: cst.BaseExpression, module: Module) -> bool:
-    layers = module.once(Layers)
+    layers = layers_of(module)
     made = [each.call for each in layers.chain(func).first]
     return bool(made) and all(
         each is not None and layers.is_one_of(each, ("torch.nn.MultiheadAttention",))

@@ -58,7 +58,7 @@ version; it needs a GPU.
 
 from torchlint.rule import Context, Rule, Tier, first_step
 
-from ._precision import MIXED_PRECISION
+from ._mixed_precision_words import MIXED_PRECISION
 
 _CODE = r"(?m)^[^#\n]*"
 

@@ -51,109 +51,124 @@ your own version.
 - `torch.utils.flop_counter.FlopCounterMode`, which counts the operations of each layer
 """
 
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from math import prod
+from typing import Final
 
 import libcst as cst
 
-from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, because, calls
+from torchlint.rule import (
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    calls,
+    once,
+)
 
-from ._precision import MIXED_PRECISION
-from ._shapes import LAYERS, dense_kernel, widths
+from ._mixed_precision_words import MIXED_PRECISION
 
 _LARGE: Final = 81
 _MANY: Final = 512
 _SMALLEST: Final = 16
 _BLOCK: Final = 8
 _WRITTEN_OUT: Final = r"(?:Conv2d|ConvTranspose2d|Linear)\(\s{0,80}(?:in_\w{1,9}=)?\d"
-
-
 _UNWRITTEN: Final = "its widths are not written out as numbers"
-
-
-class Needs(NamedTuple):
-    """Nothing of the file: what the program computes in decides."""
-
-
-def _has_many_channels(call: cst.Call, module: Module) -> bool:
-    inputs, outputs = widths(call, module)
-    return inputs * outputs >= _MANY
-
-
-def _has_large_kernel(call: cst.Call, module: Module) -> bool:
-    return dense_kernel(call, module) >= _LARGE
+_LAYERS: Final = ("torch.nn.Conv2d", "torch.nn.ConvTranspose2d", "torch.nn.Linear")
 
 
 def _mixes_many(match: Match) -> bool:
-    if _has_many_channels(match.call, match.module):
-        return True
-    inputs, outputs = widths(match.call, match.module)
+    inputs, outputs = _widths(match.call, match.module)
     if not (inputs and outputs):
         return because(False, _UNWRITTEN)
-    return because(False, "its channels are few: {} and {}", inputs, outputs)
+    few = "its channels are few: {} and {}"
+    return inputs * outputs >= _MANY or because(False, few, inputs, outputs)
 
 
-def _is_large(match: Match) -> bool:
-    places = dense_kernel(match.call, match.module)
+def _large_kernel(match: Match) -> int:
+    """The number of places of the kernel, if they are many."""
+    places = _dense_kernel(match.call, match.module)
     if not places:
         said = "its kernel has a stride, or groups, or a size that is not written out"
-        return because(False, said)
-    return places >= _LARGE or because(False, "its kernel is small: {} places", places)
+        return because(0, said)
+    return places if places >= _LARGE else because(0, "its kernel is small: {} places", places)
 
 
-def _message(match: Match) -> str:
-    return (
-        f"Each output value takes {dense_kernel(match.call, match.module)} products per input "
-        "channel; use small kernels one after the other, or reduce the resolution first."
-    )
+def _is_misaligned(match: Match) -> int:
+    """The number of inputs of a layer, if it is no multiple of what tensor cores take."""
+    call, module = match.call, match.module
+    inputs, outputs = _widths(call, module)
+    large = inputs * outputs >= _MANY and _dense_kernel(call, module) >= _LARGE
+    if large and module.calls(call, "torch.nn.Conv2d"):
+        return because(0, "its large kernel is reported already, which costs more")
+    if not (inputs and outputs):
+        return because(0, _UNWRITTEN)
+    if min(inputs, outputs) < _SMALLEST:
+        said = "its smaller width, {}, is below {}"
+        return because(0, said, min(inputs, outputs), _SMALLEST)
+    if inputs % _BLOCK == 0:
+        return because(0, "its {} inputs are a multiple of 8", inputs)
+    if inputs not in _given_widths(module):
+        return because(0, "no layer of the file gives {} outputs, so data decides this", inputs)
+    return inputs
+
+
+@once
+def _given_widths(module: Module) -> frozenset[int]:
+    """The numbers of outputs of the layers in a file."""
+    layers = (call for name in _LAYERS for call in module.calls_by_name.get(name, ()))
+    return frozenset(_widths(call, module)[1] for call in layers)
 
 
 rule = Rule(
     code="TL307",
     summary="a layer of a shape that a GPU computes slowly",
     tier=Tier.PEDANTIC,
-    finds=(calls("torch.nn.Conv2d", where=(_mixes_many, _is_large)),),
-    message=_message,
+    finds=(
+        calls(
+            "torch.nn.Conv2d",
+            where=(_mixes_many, _large_kernel),
+            message=lambda match: (
+                f"Each output value takes {match.found(int)} products per input "
+                "channel; use small kernels one after the other, or reduce the resolution first."
+            ),
+        ),
+        calls(
+            *_LAYERS,
+            where=(_is_misaligned,),
+            message=lambda match: (
+                f"{match.found(int)} is no multiple of {_BLOCK}, so tensor cores "
+                "compute this layer with padding, or not at all; choose another width."
+            ),
+            program_has={"mixed precision": MIXED_PRECISION},
+        ),
+    ),
     change="another shape is another network",
     triggers=(_WRITTEN_OUT,),
-    clues={"mixed precision": MIXED_PRECISION},
     needs_gpu=True,
 )
 
 
-@rule.on(cst.Call)
-def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
-    if not module.calls(call, *LAYERS):
-        return ()
-    reported = _has_many_channels(call, module) and _has_large_kernel(call, module)
-    if reported and module.calls(call, "torch.nn.Conv2d"):
-        return because((), "its large kernel is reported already, which costs more")
-    inputs, outputs = widths(call, module)
-    if not (inputs and outputs):
-        return because((), _UNWRITTEN)
-    if min(inputs, outputs) < _SMALLEST:
-        said = "its smaller width, {}, is below {}"
-        return because((), said, min(inputs, outputs), _SMALLEST)
-    if inputs % _BLOCK == 0:
-        return because((), "its {} inputs are a multiple of 8", inputs)
-    if inputs not in module.once(_given_widths):
-        return because((), "no layer of the file gives {} outputs, so data decides this", inputs)
-    message = (
-        f"{inputs} is no multiple of {_BLOCK}, so tensor cores compute this layer with "
-        "padding, or not at all; choose another width."
+# sizes of layers ----------------------------------------------------------------------------------
+
+
+def _widths(call: cst.Call, module: Module) -> tuple[int, int]:
+    """The numbers of input and output channels of a layer, 0 where they are not written out."""
+    last = "features" if module.calls(call, "torch.nn.Linear") else "channels"
+    given = (module.argument(call, f"{way}_{last}", at) for at, way in enumerate(("in", "out")))
+    inputs, outputs = (size if isinstance(size, int) else 0 for size in map(module.literal, given))
+    return inputs, outputs
+
+
+def _dense_kernel(call: cst.Call, module: Module) -> int:
+    """The number of places of a kernel that moves by one pixel over all channels; 0 if that is not
+    certain."""
+    stride, groups, kernel = (
+        module.argument(call, name, at)
+        for name, at in (("stride", 3), ("groups", 6), ("kernel_size", 2))
     )
-    change = "another shape is another network"
-    return rule.report(module, call, message, withheld=change, needs=Needs())
-
-
-def _given_widths(module: Module) -> frozenset[int]:
-    """The numbers of outputs of the layers in a file."""
-    layers = (call for name in LAYERS for call in module.calls_by_name.get(name, ()))
-    return frozenset(widths(call, module)[1] for call in layers)
-
-
-@rule.settle(Needs)
-def settle(finding: Finding, _: Needs, project: Project) -> Finding | None:
-    mixed = project.has_clue("mixed precision", project.programs(finding.path))
-    alone = "no file of the program uses mixed precision, so it computes in float32"
-    return finding if mixed else because(None, alone)
+    if any(each and module.literal(each) not in (1, (1, 1)) for each in (stride, groups)):
+        return 0
+    size = module.literal(kernel)
+    sides = size if isinstance(size, tuple) else (size, size)
+    return prod(side if isinstance(side, int) else 0 for side in sides)

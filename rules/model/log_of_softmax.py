@@ -43,39 +43,67 @@ It measures `log_softmax`, on the CPU as well as on a GPU. The numbers are equal
   slower and numerically unstable
 """
 
+import re
+from typing import Final
+
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import (
     Applicability,
     Change,
     Context,
     Match,
+    Module,
     Rule,
+    Triggers,
     because,
     calls,
     edits,
     method,
 )
 
-from ._probabilities import may_take_log, path_to_softmax
-from ._softmax import is_method
+from ._softmax import is_method, softmax_of
+
+_TINY: Final = re.compile(r"eps|tiny|small|delta", re.IGNORECASE)
+_CLAMPS: Final = frozenset({"clamp", "clamp_min", "clip"})
+_LOG: Final = re.compile(rb"log\((?<=\blog\()")
+_RECEIVER: Final = re.compile(rb"(\w{1,80})(?:\.cl\w{1,9}\([^()\n]{0,40}\))?\.$")
+_ARGUMENT: Final = re.compile(rb"\s{0,40}([\w.]{1,80})")
+_OF_SOFTMAX: Final = re.compile(
+    rb"[sS]oftmax\b[^\n]{0,200}\)\.log\(|\blog\([^)]{0,200}[sS]oftmax\("
+)
+_SOFTMAX: Final = re.compile(rb"[sS]oftmax\b")
+_NAMED: Final = re.compile(rb"[^=\n]{0,200}\b(\w{1,80})[ \t]{0,40}=(?!=)")
 
 
-def _path(match: Match) -> list[cst.BaseExpression]:
+def _may_take_log(text: bytes) -> bool:
+    """Whether a file may take the logarithm of a softmax, or of a name for one, as its text has
+    it."""
+    logs = list(_LOG.finditer(text))
+    if not logs:
+        return because(False, "the file takes no logarithm")
+    lines = (text.rfind(b"\n", 0, found.start()) + 1 for found in _SOFTMAX.finditer(text))
+    named = {found[1] for line in lines if (found := _NAMED.match(text, line)) is not None}
+    receivers = (_RECEIVER.search(text[max(0, log.start() - 140) : log.start()]) for log in logs)
+    arguments = (_ARGUMENT.match(text, log.end()) for log in logs)
+    logged = (found[1].rpartition(b".")[2] for found in (*receivers, *arguments) if found)
+    taken = not named.isdisjoint(logged) or _OF_SOFTMAX.search(text) is not None
+    return taken or because(False, "the file takes no logarithm of what it calls a softmax")
+
+
+def _is_of_softmax(match: Match) -> list[cst.BaseExpression]:
     """From what the logarithm is taken of to the softmax that it is; empty for anything else."""
     taken = match.module.argument(match.call, "input", 0)
-    return path_to_softmax(match.receiver if is_method(match) else taken, match.module)
-
-
-def _is_of_softmax(match: Match) -> bool:
+    path = _path_to_softmax(match.receiver if is_method(match) else taken, match.module)
     alone = "what the logarithm is taken of is not known to be a softmax that nothing else reads"
-    return bool(_path(match)) or because(False, alone)
+    return path or because([], alone)
 
 
 def _is_shifted(match: Match) -> bool:
     """Whether a constant is added or the values are clamped, which changes those near 0."""
-    shifts = (each for each in _path(match)[:-1] if not isinstance(each, cst.Name))
+    shifts = (each for each in match.found(list)[:-1] if not isinstance(each, cst.Name))
     shifted = next(shifts, None)
     if shifted is None:
         return False
@@ -90,7 +118,7 @@ def _initializes(match: Match) -> bool:
 
 def _change(match: Match) -> Change | str:
     """Call `log_softmax` with the same arguments in the place of the logarithm."""
-    module, [softmax, *path] = match.module, _path(match)[::-1]
+    module, [softmax, *path] = match.module, match.found(list)[::-1]
     assert isinstance(softmax, cst.Call)
     func = softmax.func.func if isinstance(softmax.func, cst.Call) else softmax.func
     if path:
@@ -118,7 +146,40 @@ rule = Rule(
     change=_change,
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),
-    triggers=(r"[sS]oftmax\b",),
     may_change="logarithms of probabilities that underflow are finite, others round differently",
+    triggers=Triggers((r"[sS]oftmax\b",), check=_may_take_log),
 )
-rule.narrow(may_take_log)
+
+
+# from probabilities to the softmax ----------------------------------------------------------------
+
+
+def _path_to_softmax(node: cst.BaseExpression | None, module: Module) -> list[cst.BaseExpression]:
+    """From an expression to the softmax that it is, through names, tiny constants that are added
+    and clamps; empty if it is none."""
+    path: list[cst.BaseExpression] = []
+    while node is not None:
+        path.append(node)
+        if softmax_of(node, module) is not None:
+            return path
+        node = _before(node, module)
+    return []
+
+
+def _before(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
+    """`p` for `p + 1e-8` and `p.clamp(min=1e-8)`, and what a name was given that is read once."""
+    if isinstance(node, cst.Name):
+        given = module.flow.given(node)
+        made = None if given is None else module.flow.reaching(node)[0].node
+        return given if made and len(module.reads(made, node.value)) == 1 else None
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return node.left if _is_tiny(node.right, module) else None
+    if isinstance(node, cst.Call) and method_name(node) in _CLAMPS:
+        given = module.argument(node, "input", 0)
+        return given if module.resolve(node.func) else receiver(node)
+    return None
+
+
+def _is_tiny(node: cst.BaseExpression, module: Module) -> bool:
+    number = module.literal(node)
+    return (isinstance(number, float) and number < 0.01) or bool(_TINY.search(dotted_text(node)))

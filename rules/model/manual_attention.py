@@ -55,23 +55,40 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rule import Context, Match, Module, Rule, Tier, because, calls, functions_in, method
+from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.uses import method_name, reads_of_targets, receiver
+from torchlint.rule import (
+    Context,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    Triggers,
+    because,
+    calls,
+    functions_in,
+    method,
+    once,
+)
 
-from ._attention import are_scores, only_weigh
 from ._softmax import is_method, softmax_of
 
-_FUSED: Final = (
-    "scaled_dot_product_attention",
-    "memory_efficient_attention",
-    "flash_attn_func",
-    "flash_attn",
-    "xformers",
-    "ALL_ATTENTION_FUNCTIONS",
+_FUSED: Final = tuple(
+    "scaled_dot_product_attention memory_efficient_attention flash_attn_func flash_attn xformers "
+    "ALL_ATTENTION_FUNCTIONS".split()
 )
 _OVER_KEYS: Final = (-1, 2, 3)
 _NAMES: Final = ("softmax", "attend")
 _WEIGHS: Final = re.compile(rb"softmax\(|attend\(|Softmax\([^()\n]{0,40}\)\(")
 _GIVEN: Final = re.compile(rb"[ \t]*(\w+)[ \t]*=(?!=)[ \t]*(?!(?:torch\.)?(?:matmul|bmm|einsum))")
+_DEEPEST: Final = 10
+_PRODUCT_CALLS: Final = frozenset({"torch.matmul", "torch.bmm", "torch.einsum"})
+_METHODS: Final = frozenset({"matmul", "bmm"})
+_SAME_SCORES: Final = frozenset(
+    "masked_fill masked_fill_ float half to type_as view reshape contiguous".split()
+)
+_SAME_WEIGHTS: Final = frozenset({"to", "type_as", "float", "half", "contiguous"})
+_TURNS: Final = frozenset({"transpose", "permute"})
 _PRODUCTS: Final = re.compile(rb"matmul|bmm|einsum|@")
 _KEPT: Final = re.compile(
     rb"(?m)^[ \t]*(?:return\b|\w+[ \t]*\+?=[ \t]*\()(?!.*(?:matmul|bmm|einsum|@)).*$"
@@ -93,24 +110,38 @@ def _weighs_values(match: Match) -> bool:
         return because(False, "{} is not known to be a softmax", match.call)
     if module.literal(softmax.dim) not in _OVER_KEYS:
         return because(False, "the softmax is not over the keys, the last dimension of the scores")
-    if not are_scores(module, softmax.scores):
+    if not _are_scores(module, softmax.scores):
         return because(False, "its input is not known to be a product of queries and keys")
     alone = "nothing shows that its weights do no more than to weigh values in one product"
-    return only_weigh(module, softmax.call) or because(False, alone)
+    return _only_weigh(module, softmax.call) or because(False, alone)
 
 
 def _is_other_arm(match: Match) -> bool:
     """Whether another branch of the function takes the same softmax, and was reported."""
     key = (match.module.function(match.node), match.module.source(match.node))
-    first = match.module.once(_firsts).get(key)
-    if first is None or first is match.node:
-        return False
-    return because(True, "another branch takes the same softmax, and is reported: {}", first)
+    first = _firsts(match.module).get(key, match.node)
+    said = "another branch takes the same softmax, and is reported: {}"
+    return first is not match.node and because(True, said, first)
 
 
+@once
 def _firsts(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
     calls = [call for name in _NAMES for call in module.calls_by_method.get(name, ())]
     return {(module.function(call), module.source(call)): call for call in reversed(calls)}
+
+
+def _may_have_attention(text: bytes) -> bool:
+    """Whether in a file without a fused way a function may weigh, and multiply twice."""
+    fused = next((word for word in _FUSED if word.encode() in text), None)
+    if fused is not None:
+        return because(False, "the file knows a fused attention: it mentions `{}`", fused)
+    multiplies = any(
+        len(_PRODUCT.findall(text, *each)) > 1 and _may_weigh(text, *each)
+        for each in functions_in(text)
+        if _WEIGHS.search(text, *each)
+    )
+    alone = "no function of the file has two products of matrices and a softmax between them"
+    return multiplies or because(False, alone)
 
 
 rule = Rule(
@@ -128,22 +159,8 @@ rule = Rule(
     change="the mask, the scale and the dropout must be passed in another way",
     contexts=(Context.OUTSIDE_EVALUATION,),
     since=(2, 0),
+    triggers=Triggers(check=_may_have_attention),
 )
-
-
-@rule.narrow
-def may_have_attention(text: bytes) -> bool:
-    """Whether in a file without a fused way a function may weigh, and multiply twice."""
-    fused = next((word for word in _FUSED if word.encode() in text), None)
-    if fused is not None:
-        return because(False, "the file knows a fused attention: it mentions `{}`", fused)
-    multiplies = any(
-        len(_PRODUCT.findall(text, *each)) > 1 and _may_weigh(text, *each)
-        for each in functions_in(text)
-        if _WEIGHS.search(text, *each)
-    )
-    alone = "no function of the file has two products of matrices and a softmax between them"
-    return multiplies or because(False, alone)
 
 
 def _may_weigh(text: bytes, start: int, end: int) -> bool:
@@ -156,3 +173,71 @@ def _may_weigh(text: bytes, start: int, end: int) -> bool:
             given.add(found[1])
     kept = (_WORD.findall(found[0]) for found in _KEPT.finditer(text, start, end))
     return not given or not given <= {word for words in kept for word in words}
+
+
+# scores and weights -------------------------------------------------------------------------------
+
+
+@once
+def _are_scores(module: Module, node: cst.BaseExpression | None, depth: int = _DEEPEST) -> bool:
+    """Whether an expression is a product of queries and keys, perhaps scaled, shifted and masked,
+    whichever way the code takes."""
+
+    def ask(part: cst.BaseExpression | None) -> bool:
+        return depth > 0 and _are_scores(module, part, depth - 1)
+
+    if _factors(node, module):
+        return True
+    if isinstance(node, cst.Name):
+        bindings = [each for each in module.flow.reaching(node) if each.how is not How.UPDATE]
+        known = all(each.how is How.ASSIGNMENT for each in bindings)
+        return bool(bindings) and known and all(ask(each.value) for each in bindings)
+    if isinstance(node, cst.IfExp):
+        return ask(node.body) and ask(node.orelse)
+    if isinstance(node, cst.BinaryOperation):
+        either = isinstance(node.operator, cst.Add | cst.Multiply)
+        return ask(node.left) is not (either and ask(node.right))
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        return node.func.attr.value in _SAME_SCORES and ask(node.func.value)
+    return False
+
+
+@once
+def _only_weigh(
+    module: Module, node: cst.BaseExpression, turned: bool = False, depth: int = _DEEPEST
+) -> bool:
+    """Whether all that is done with attention weights, perhaps after a dropout, is to multiply
+    values by them; if they are turned, from the right."""
+
+    def ask(part: cst.BaseExpression, *, turns: bool = False) -> bool:
+        return depth > 0 and _only_weigh(module, part, turned is not turns, depth - 1)
+
+    around = module.call_with(node) or module.parent(node)
+    method = around.attr.value if isinstance(around, cst.Attribute) else ""
+    made = module.parent(around) if isinstance(around, cst.Attribute) else around
+    factors = _factors(made, module)
+    if factors:
+        return factors[turned] is node
+    if isinstance(made, cst.Call):
+        drops = not method and "drop" in dotted_text(made.func).lower()
+        same = drops or method in _SAME_WEIGHTS or method in _TURNS
+        return same and ask(made, turns=method in _TURNS)
+    uses = list(reads_of_targets(around, module))
+    return bool(uses) and all(ask(use) for use in uses)
+
+
+def _factors(node: cst.CSTNode | None, module: Module) -> list[cst.BaseExpression]:
+    """The two factors of a product of matrices, by an operator, a function or a method."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
+        return [node.left, node.right]
+    if not isinstance(node, cst.Call):
+        return []
+    given = [arg.value for arg in node.args]
+    names = module.resolve(node.func)
+    if "torch.einsum" in names:
+        given = given[1:]
+    elif method_name(node) in _METHODS and not names:
+        given = [receiver(node), *given]
+    elif _PRODUCT_CALLS.isdisjoint(names):
+        return []
+    return given if len(given) == 2 else []

@@ -53,10 +53,39 @@ your own version; the losses differ.
 import re
 from typing import Final
 
-from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
-from torchlint.rule import Match, Rule, Tier, because, calls, functions_in
+import libcst as cst
 
-from ._forward import in_forward, is_called
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
+from torchlint.analysis.uses import method_behind, method_name, reads_of_targets
+from torchlint.analysis.values.call_values import MODULE_METHODS
+from torchlint.rule import Match, Module, Rule, Tier, Triggers, because, calls, functions_in
+
+
+def _in_forward(match: Match) -> bool:
+    """Whether a match stands in `forward` itself, not in a function inside it."""
+    function = match.module.function(match.node)
+    if function is None or function.name.value != "forward":
+        return because(False, "it is not created in a `forward`")
+    alone = "nothing shows that the class of this `forward` inherits from `nn.Module`"
+    return _is_in_network(function, match.module) or because(False, alone)
+
+
+def _is_called(match: Match) -> bool:
+    """Whether each pass creates a layer and calls it, and does nothing else with it."""
+    module = match.module
+    layer = _whole(match.call, module)
+    assign = module.parent(layer)
+    if any(isinstance(target, cst.Attribute) for target in assign_targets(assign)):
+        above = next(module.conditions(layer), None)
+        return above is None or because(False, "it may be created once, under {}", above)
+    uses = [_whole(use, module) for use in reads_of_targets(assign, module)] or [layer]
+    others = [use for use in uses if getattr(module.parent(use), "func", None) is not use]
+    kept = [use for use in others if not isinstance(module.parent(use), cst.Expr)]
+    if kept:
+        return because(False, "the layer is returned, kept or passed on, in {:line}", kept[0])
+    return len(others) < len(uses) or because(False, "nothing calls the layer here")
 
 
 def _named(names: str) -> frozenset[str]:
@@ -82,29 +111,7 @@ def _learns(match: Match) -> bool:
     return learns or because(False, "the layer is created without parameters")
 
 
-def _message(match: Match) -> str:
-    names = match.module.resolve(match.call.func)
-    if not _LEARNING.isdisjoint(names):
-        made = "Each forward pass creates this layer with new random weights that nobody trains"
-    else:
-        made = "A dropout that `forward` creates also drops values in evaluation"
-    return f"{made}; create it in `__init__`."
-
-
-rule = Rule(
-    code="TL308",
-    summary="a layer that `forward` creates anew on each pass",
-    finds=(
-        calls(*sorted(_LEARNING), where=(in_forward, _learns, is_called)),
-        calls(*sorted(_DROPOUTS), where=(in_forward, is_called), tier=Tier.HINT),
-    ),
-    message=_message,
-    change="in `__init__` the layer learns, so the training gives another result",
-)
-
-
-@rule.narrow
-def may_build_in_forward(text: bytes) -> bool:
+def _may_build_in_forward(text: bytes) -> bool:
     builds = any(
         _BARE.search(part[max(0, layer.start() - 12) : layer.start()])
         for start, end in functions_in(text)
@@ -112,3 +119,45 @@ def may_build_in_forward(text: bytes) -> bool:
         for layer in _BUILT.finditer(part)
     )
     return builds or because(False, "no `forward` in the file creates a layer")
+
+
+rule = Rule(
+    code="TL308",
+    summary="a layer that `forward` creates anew on each pass",
+    finds=(
+        calls(*sorted(_LEARNING), where=(_in_forward, _learns, _is_called)),
+        calls(
+            *sorted(_DROPOUTS),
+            where=(_in_forward, _is_called),
+            tier=Tier.HINT,
+            message="A dropout that `forward` creates also drops values in evaluation; create it "
+            "in `__init__`.",
+        ),
+    ),
+    message="Each forward pass creates this layer with new random weights that nobody trains; "
+    "create it in `__init__`.",
+    change="in `__init__` the layer learns, so the training gives another result",
+    triggers=Triggers(check=_may_build_in_forward),
+)
+
+
+# layers that are built and called -----------------------------------------------------------------
+
+
+def _is_in_network(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code stands in a class that inherits from `nn.Module`, as far as the file shows."""
+    class_ = module.class_(node)
+    bases = [] if class_ is None else module.definitions.bases(class_)
+    return any(base.startswith("torch.nn.") or base.endswith(ANY.module_classes) for base in bases)
+
+
+def _whole(layer: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`nn.Linear(8, 8).to(device)` for the layer in it, and an `nn.Sequential` for its layers."""
+    while True:
+        outer, container = method_behind(layer, module), module.call_with(layer)
+        if outer and method_name(outer) in MODULE_METHODS:
+            layer = outer
+        elif container and module.calls(container, "torch.nn.Sequential"):
+            layer = container
+        else:
+            return layer

@@ -67,18 +67,50 @@ own version.
 - OpenAI Spinning Up, which freezes the critics while it trains the policy
 """
 
-from torchlint.rule import Match, Rule, Tier, because, method
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from ._two_optimizers import wasted
+import libcst as cst
+
+from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import method_name
+from torchlint.analysis.values.kinds import Kind
+from torchlint.rule import Match, Module, Rule, Tier, because, method, once
+
+_Route = frozenset["_Through"]
+_Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign
+_CUTS = frozenset({"data", "detach", "item"})
+"""Attributes and methods that no gradient passes."""
+_LONGEST = 30
+"""A loss that is computed with more models is left alone."""
+_NOWHERE: _Route = frozenset()
 
 
-def _throws_some_away(match: Match) -> bool:
+class _Through(NamedTuple):
+    """A backward pass from the result of `outer(x)`, or of `outer(inner(x))`, goes through it."""
+
+    outer: str
+    inner: str = ""
+
+
+class _Wasted(NamedTuple):
+    """A model whose gradients are zeroed before a step, and the one that a step follows for."""
+
+    model: str
+    trained: str
+    is_outer: bool
+
+
+def _throws_some_away(match: Match) -> list[_Wasted]:
     alone = "no model is known whose gradients from this are zeroed before a step uses them"
-    return bool(wasted(match.call, match.module)) or because(False, alone)
+    return _wasted(match.call, match.module) or because([], alone)
 
 
 def _message(match: Match) -> str:
-    found = wasted(match.call, match.module)
+    found: list[_Wasted] = match.found(list)
     names = " and ".join(f"`{each.model}`" for each in found)
     thrown = f"The gradients of {names} that this computes are zeroed before any step uses them"
     if found[0].is_outer:
@@ -98,3 +130,122 @@ rule = Rule(
         r"\.requires_grad\s*=(?!\s*True\b)|set_requires_grad|toggle_(?:optimizer|grad)|\bfreeze\("
     },
 )
+
+
+# two optimizers -----------------------------------------------------------------------------------
+
+
+def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
+    """The models whose gradients from this backward pass are thrown away."""
+    around = [module.function(backward), *module.loops.loops_around(backward)][-1]
+    if around is None:
+        return []
+    found = {}
+    for outer, inner in _routes(module, around).get(backward, ()):
+        fates = [_is_zeroed(model, backward, around, module) for model in (outer, inner)]
+        if fates == [True, False]:
+            found[outer] = _Wasted(outer, inner, is_outer=True)
+        elif fates == [False, True]:
+            found[inner] = _Wasted(inner, outer, is_outer=False)
+    return [found[model] for model in sorted(found)]
+
+
+@once
+def _optimizers(module: Module) -> dict[str, set[str]]:
+    """For each model that the file gives an optimizer, as `model.parameters()`, the names of its
+    optimizers."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for call in module.calls_by_method.get("parameters", ()):
+        assign = module.enclosing(call, cst.Assign)
+        if assign is not None and module.value(assign.value).has(Kind.OPTIMIZER):
+            model = dotted_text(call.func).removesuffix(".parameters")
+            found[model] |= {dotted_text(each.target) for each in assign.targets}
+    return found
+
+
+# where the optimizers zero and step --------------------------------------------------------
+
+
+def _is_zeroed(model: str, backward: cst.Call, around: cst.CSTNode, module: Module) -> bool | None:
+    """Whether the gradients of a model are zeroed before its optimizer steps again, in this round
+    or the next; None if neither is to be seen."""
+    at = module.order(backward)
+    coming = []
+    for name in {model, *_optimizers(module).get(model, ())}:
+        events = _events(module, around).get(name, [])
+        if events:
+            order, zeroes = events[bisect_left(events, (at, False)) % len(events)]
+            coming.append((order < at, order, zeroes))
+    return min(coming)[2] if coming else None
+
+
+@once
+def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bool]]]:
+    """For each optimizer and model, where it zeroes gradients (True) and steps (False)."""
+    found: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    steps = set(module.loops.optimizer_steps)
+    for call in module.calls_within(around):
+        zeroes = method_name(call) == "zero_grad"
+        if zeroes or call in steps:
+            owner = dotted_text(call.func).rpartition(".")[0]
+            for name in {owner, *(dotted_text(arg.value) for arg in call.args)}:
+                found[name].append((module.order(call), zeroes))
+    return found
+
+
+# which models a loss was computed with -----------------------------------------------------
+
+
+@once
+def _routes(module: Module, around: cst.CSTNode) -> dict[cst.CSTNode, _Route]:
+    """For each backward pass in a loop or function, the models that it goes through."""
+    known: dict[str, _Route] = {}
+    found: dict[cst.CSTNode, _Route] = {}
+    inside = module.within(around)
+    backwards = set(module.loops.backward_calls).intersection(inside)
+    for node in inside:
+        if node in backwards:
+            found[node] = _route(node, known, module)
+        elif isinstance(node, _Assignment):
+            route = _NOWHERE
+            if node.value is not None and not module.loops.grad_is_off(node):
+                route = _route(node.value, known, module)
+            for target in filter(None, _targets(node)):
+                adds = isinstance(node, cst.AugAssign)
+                known[target] = route | known.get(target, _NOWHERE) if adds else route
+    return found
+
+
+def _targets(node: _Assignment) -> Iterator[str]:
+    """The names and attributes that an assignment changes."""
+    targets = [node.target] if isinstance(node, cst.AugAssign) else assign_targets(node)
+    for target in targets:
+        if isinstance(target, cst.Tuple | cst.List):
+            yield from (dotted_text(each.value) for each in target.elements)
+        else:
+            yield dotted_text(target)
+
+
+def _route(node: cst.CSTNode, known: dict[str, _Route], module: Module) -> _Route:
+    """The models that an expression is computed with, up to where gradients end."""
+    found: set[_Through] = set()
+    done: set[cst.CSTNode] = set()
+    for part in module.within(node):
+        if part in done:
+            continue
+        if isinstance(part, cst.Attribute) and part.attr.value in _CUTS:
+            done.update(module.within(part))
+        elif isinstance(part, cst.Call) and (model := _model_of(part, module)):
+            done.update(module.within(part))
+            inner = [each for arg in part.args for each in _route(arg.value, known, module)]
+            found |= {_Through(model), *inner, *(_Through(model, each.outer) for each in inner)}
+        else:
+            found |= known.get(dotted_text(part), _NOWHERE)
+    return frozenset(found) if len(found) <= _LONGEST else _NOWHERE
+
+
+def _model_of(call: cst.Call, module: Module) -> str | None:
+    """`netD` for `netD(x)` and `netD.score(x)`, if it is a model with an optimizer."""
+    models = _optimizers(module)
+    func = dotted_text(call.func)
+    return next((each for each in (func, func.rpartition(".")[0]) if each in models), None)

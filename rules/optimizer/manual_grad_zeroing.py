@@ -42,16 +42,22 @@ bitwise equal where every parameter gets a gradient on every step.
 - PyTorch performance tuning guide, "Use parameter.grad = None"
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training import gradients
-from torchlint.rule import Applicability, Fix, Module, Reported, Rule, because, edits
+from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
+from torchlint.analysis.uses import method_name, receiver
+from torchlint.rule import Applicability, Change, Module, Reported, Rule, because, edits
 
-from ._receiver import is_torchs
-from ._zeroing import sounds_like_parameters, zeroes_each
+from ._zero_grad_owners import is_torchs
+
+_FREES_BY_DEFAULT = (2, 0)
+_CAN_FREE = (1, 7)
+_NO_EFFECT = frozenset({"detach_", "requires_grad_"})
+
 
 rule = Rule(
     code="TL402",
@@ -61,48 +67,31 @@ rule = Rule(
     may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )
 
-_FREES_BY_DEFAULT = (2, 0)
-_CAN_FREE = (1, 7)
-
 
 @rule.on(cst.For)
 def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Reported]:
-    if not zeroes_each(loop, module):
+    if not _zeroes_each(loop, module):
         return ()
-    if not sounds_like_parameters(loop.iter, module):
+    if not _sounds_like_parameters(loop.iter, module):
         return because((), "{:code} is not known to be the parameters of a model", loop.iter)
     around = module.parent(module.parent(loop) or loop)
-    if isinstance(around, cst.For) and zeroes_each(around, module):
+    if isinstance(around, cst.For) and _zeroes_each(around, module):
         return because((), "the loop around it is reported, {}", around)
     if gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
         return ()
-    owner = _owner(loop)
-    reason = _why_not(loop, owner, module)
-    found = rule.finding(
-        module,
-        loop.iter,
+    message = (
         "This loop launches one kernel per parameter to write zeros; call `zero_grad()`, which "
-        "sets the gradients to None.",
-        fix=None if reason or owner is None else _one_call(loop, owner, module),
-        withheld=reason,
+        "sets the gradients to None."
     )
-    return (found,)
+    return rule.report(module, loop.iter, message, fix=_one_call(loop, module))
 
 
 def _differentiates_twice(module: Module) -> bool:
     """Whether the file differentiates through gradients, as meta-learning does."""
-    twice = (
-        arg
-        for call in module.nodes(cst.Call)
-        for arg in call.args
-        if arg.keyword is not None
-        and arg.keyword.value == "create_graph"
-        and module.literal(arg.value) is True
-    )
-    first = next(twice, None)
-    if first is None:
-        return False
-    return because(True, "the file differentiates through gradients: {}", first)
+    for arg in map(module.parent, module.spelled("create_graph")):
+        if isinstance(arg, cst.Arg) and module.literal(arg.value) is True:
+            return because(True, "the file differentiates through gradients: {}", arg)
+    return False
 
 
 def _owner(loop: cst.For) -> cst.BaseExpression | None:
@@ -110,13 +99,13 @@ def _owner(loop: cst.For) -> cst.BaseExpression | None:
     source = loop.iter
     if isinstance(source, cst.Attribute) and source.attr.value == "param_groups":
         return source.value
-    if not isinstance(source, cst.Call) or not isinstance(source.func, cst.Attribute):
+    if not isinstance(source, cst.Call) or source.args:
         return None
-    whole = source.func.attr.value in ("parameters", "named_parameters") and not source.args
-    return source.func.value if whole else None
+    return receiver(source) if method_name(source) in ("parameters", "named_parameters") else None
 
 
-def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) -> str | None:
+def _one_call(loop: cst.For, module: Module) -> Change | str:
+    owner = _owner(loop)
     if owner is None or not dotted_text(owner):
         return "the loop is not over all parameters of one module or optimizer"
     function = module.function(loop)
@@ -128,11 +117,95 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
         return "this file reads gradients without checking for None"
     if module.torch < _CAN_FREE:
         return "this project supports a torch version whose `zero_grad` cannot free gradients"
+    argument = "" if module.torch >= _FREES_BY_DEFAULT else "set_to_none=True"
+    call = f"{dotted_text(owner)}.zero_grad({argument})"
+    return f"Call `{call}`", edits.replace_statement(module, loop, call)
+
+
+# loops that zero gradients ------------------------------------------------------------------------
+
+
+def _sounds_like_parameters(source: cst.BaseExpression, module: Module) -> bool:
+    """Whether a loop is over parameters: `model.parameters()`, `group["params"]`, `params`."""
+    return any(
+        isinstance(node, (cst.Name, cst.SimpleString)) and "param" in node.value.lower()
+        for node in module.within(source)
+    )
+
+
+def _zeroes_each(loop: cst.For, module: Module) -> bool:
+    """Whether the loop's body does nothing but zeroing, possibly with a test for None and an inner
+    loop over a group."""
+    target: cst.BaseExpression = loop.target
+    if isinstance(target, cst.Tuple) and len(target.elements) == 2:
+        target = target.elements[1].value
+    if not isinstance(target, cst.Name) or loop.orelse is not None:
+        return False
+    effects = list(_effects(loop.body, target.value, module))
+    return True in effects and None not in effects
+
+
+def _effects(body: cst.BaseSuite, name: str, module: Module) -> Iterator[bool | None]:
+    """For each statement: True if it zeroes, False if it changes nothing, None if it does
+    anything else."""
+    for statement in body.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            yield from (_effect(part, name, module) for part in statement.body)
+        elif isinstance(statement, cst.BaseSmallStatement):
+            yield _effect(statement, name, module)
+        elif isinstance(statement, cst.If) and statement.orelse is None:
+            yield from _tested(statement, name, module)
+        elif isinstance(statement, cst.For):
+            yield _zeroes_each(statement, module) or None
+        else:
+            yield None
+
+
+def _tested(statement: cst.If, name: str, module: Module) -> Iterator[bool | None]:
+    if not _tests_only_a_gradient(statement.test, name):
+        yield None
+        return
+    only = statement.body.body[0] if len(statement.body.body) == 1 else None
+    if isinstance(only, cst.SimpleStatementLine):
+        only = only.body[0]
+    if isinstance(only, cst.Continue):
+        yield False
+    else:
+        yield from _effects(statement.body, name, module)
+
+
+def _tests_only_a_gradient(test: cst.BaseExpression, name: str) -> bool:
+    if isinstance(test, cst.BooleanOperation):
+        return all(_tests_only_a_gradient(side, name) for side in (test.left, test.right))
+    if asks_for_none(test):
+        return isinstance(test, cst.Comparison) and is_grad_of(test.left, name)
+    return dotted_text(test) in (f"{name}.requires_grad", f"{name}.grad")
+
+
+def _effect(part: cst.BaseSmallStatement, name: str, module: Module) -> bool | None:
+    if isinstance(part, cst.Pass):
+        return False
+    if isinstance(part, cst.Expr) and isinstance(part.value, cst.Call):
+        return _called(part.value, name, module)
+    if isinstance(part, cst.Assign) and len(part.targets) == 1:
+        return _assigned(part, name, module)
     return None
 
 
-def _one_call(loop: cst.For, owner: cst.BaseExpression, module: Module) -> Fix:
-    argument = "" if module.torch >= _FREES_BY_DEFAULT else "set_to_none=True"
-    call = f"{dotted_text(owner)}.zero_grad({argument})"
-    edit = edits.replace_statement(module, loop, call)
-    return Fix(Applicability.UNSAFE, f"Call `{call}`", (edit,))
+def _called(call: cst.Call, name: str, module: Module) -> bool | None:
+    method = method_name(call)
+    if not method or not is_grad_of(receiver(call), name):
+        return None
+    if method in _NO_EFFECT:
+        return False
+    fills = method == "fill_" and len(call.args) == 1
+    return method == "zero_" or (fills and module.literal(call.args[0].value) == 0) or None
+
+
+def _assigned(assign: cst.Assign, name: str, module: Module) -> bool | None:
+    """`p.grad = torch.zeros_like(p)` zeroes on each step; before the loop it creates gradients
+    that other code adds to."""
+    if not is_grad_of(assign.targets[0].target, name) or not isinstance(assign.value, cst.Call):
+        return None
+    makes = module.calls(assign.value, "torch.zeros_like", "torch.zeros")
+    return True if makes and module.step_loop(assign) is not None else None

@@ -88,11 +88,8 @@ def _has_reason(match: Match) -> bool:
 def _has_one_parameter(match: Match) -> bool:
     """`Adam([p])`."""
     params = match.module.argument(match.call, "params", 0)
-    alone = (
-        isinstance(params, cst.List)
-        and len(params.elements) == 1
-        and not isinstance(params.elements[0].value, cst.Dict)
-    )
+    elements = params.elements if isinstance(params, cst.List) else ()
+    alone = len(elements) == 1 and not isinstance(elements[0].value, cst.Dict)
     return alone and because(True, "it updates a single tensor")
 
 

@@ -50,19 +50,53 @@ change.patch`.
 - PyTorch documentation, `torch.nn.utils.clip_grad_norm_` and `clip_grad_value_`
 """
 
-from torchlint.rule import Context, Match, Rule, Tier, method
+import libcst as cst
 
-from ._gradient_loops import (
-    METHODS,
-    computes_with_a_gradient,
-    exchanges_gradients,
-    is_an_optimizer,
-    reads_numbers,
-)
+from torchlint.analysis.training.parameter_loops import parameter_loop
+from torchlint.analysis.uses import method_name
+from torchlint.rule import Context, Match, Module, Rule, Tier, because, method, once
+
+_METHODS = ("norm", "vector_norm", "clamp_", "mul_", "div_", "add_", "sub_")
+_EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "all_gather"})
+
+
+def _loop_with_gradients(match: Match) -> cst.CSTNode | None:
+    """The loop over parameters in which a call is the first that computes with their gradients."""
+    loop = parameter_loop(match.call, match.module)
+    if loop is None:
+        return because(None, "no loop around this goes over the parameters of a model")
+    first = _first(match.module, loop)
+    if first is None:
+        return because(None, "nothing in {} computes with gradients", loop)
+    said = "the loop is reported where it computes with gradients first: {}"
+    return loop if first is match.call else because(None, said, first)
+
+
+def _exchanges_gradients(match: Match) -> bool:
+    for call in _calls_in_loop(match):
+        if method_name(call) in _EXCHANGES:
+            return because(True, "the loop exchanges gradients between processes: {}", call)
+    return False
+
+
+def _is_an_optimizer(match: Match) -> bool:
+    """Whether a class that inherits from an optimizer does so in its step."""
+    class_ = match.module.class_(match.call)
+    bases = [] if class_ is None else match.module.definitions.bases(class_)
+    optimizes = any(base.startswith("torch.optim.") for base in bases)
+    return optimizes and because(True, "it is the step of an optimizer, {}", class_)
+
+
+def _reads_numbers(match: Match) -> bool:
+    """Whether the loop reads a number for each parameter."""
+    for call in _calls_in_loop(match):
+        if method_name(call) == "item" or match.module.calls(call, "builtins.float"):
+            return because(True, "the loop also reads a number for each parameter: {}", call)
+    return False
 
 
 def _message(match: Match) -> str:
-    reads = ", and waits for the GPU for each" if reads_numbers(match) else ""
+    reads = ", and waits for the GPU for each" if _reads_numbers(match) else ""
     return (
         f"This loop computes with the gradients one by one on every step{reads}; "
         "`torch.nn.utils.clip_grad_norm_` and `torch._foreach_*` take all at once."
@@ -73,8 +107,33 @@ rule = Rule(
     code="TL404",
     summary="a Python loop computes with the gradients one by one on every training step",
     tier=Tier.PEDANTIC,
-    finds=(method(*METHODS, where=(computes_with_a_gradient,), hint_if=(reads_numbers,)),),
-    unless=(exchanges_gradients, is_an_optimizer),
+    finds=(method(*_METHODS, where=(_loop_with_gradients,), hint_if=(_reads_numbers,)),),
+    unless=(_exchanges_gradients, _is_an_optimizer),
     message=_message,
     contexts=(Context.HOT,),
 )
+
+
+# loops over gradients -----------------------------------------------------------------------------
+
+
+@once
+def _first(module: Module, loop: cst.CSTNode) -> cst.Call | None:
+    """The first call in a loop that computes with a gradient."""
+    for call in module.calls_within(loop):
+        if method_name(call) in _METHODS and _mentions_gradient(call, module):
+            return call
+    return None
+
+
+def _mentions_gradient(call: cst.Call, module: Module) -> bool:
+    return any(
+        isinstance(part, cst.Attribute) and part.attr.value == "grad"
+        for part in module.within(call)
+    )
+
+
+def _calls_in_loop(match: Match) -> list[cst.Call]:
+    (loop,) = match.evidence
+    assert isinstance(loop, cst.CSTNode)
+    return match.module.calls_within(loop)

@@ -48,18 +48,41 @@ It does not measure suggestions. `torch.cuda.max_memory_allocated()` shows the d
 - PyTorch documentation, "Autograd mechanics: saved tensors"
 """
 
-from torchlint.rule import Applicability, Argument, Match, Rule, Tier, because, method, remove
+from typing import NamedTuple
 
-from ._kept_graphs import need_of_graph
+import libcst as cst
+
+from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.values.kinds import TENSORS, Kind
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    method,
+    once,
+    remove,
+)
 
 _NEEDS_GRAPH = r"autograd\.grad\b|\bcreate_graph\b|(?i:hidden)|\b(?:LSTM|GRU|RNN)(?:Cell)?\b"
+_MAY_HAVE_GRAPH = TENSORS | Kind.LIKELY
+
+
+class _Need(NamedTuple):
+    """What may need the graph of a step after its backward pass: a sentence, and its place."""
+
+    sentence: str
+    place: cst.CSTNode
 
 
 def _is_used_once(match: Match) -> bool:
     module, around = match.module, match.module.step_loop(match.node)
     if around is None:
         return because(False, "no loop around this trains on each round")
-    need = module.once(need_of_graph, around.node)
+    need = _need_of_graph(module, around.node)
     return need is None or because(False, need.sentence, need.place)
 
 
@@ -74,3 +97,59 @@ rule = Rule(
     change=remove,
     program_lacks={"second derivatives, or states that go from step to step": _NEEDS_GRAPH},
 )
+
+
+# who needs the graph ------------------------------------------------------------------------------
+
+
+@once
+def _need_of_graph(module: Module, loop: Loop) -> _Need | None:
+    """What may go through the graph of a round of a loop again; None if its only backward pass
+    goes through a graph of the same round."""
+    if set(module.calls_within(loop)).isdisjoint(module.loops.backward_calls):
+        return _Need("nothing in {} is known to be a backward pass", loop)
+    for sentence, find in (
+        ("the loop does another backward pass, by {}", _other_backward_pass),
+        ("{:code} holds a tensor of an earlier round, or from before the loop", _earlier_tensor),
+        ("the loop keeps a tensor, by {}", _kept_tensor),
+    ):
+        place = find(loop, module)
+        if place is not None:
+            return _Need(sentence, place)
+    return None
+
+
+def _other_backward_pass(loop: Loop, module: Module) -> cst.Call | None:
+    """A second backward pass of a loop, or a function of this file that does one."""
+    inside = module.calls_within(loop)
+    backward, steps = set(module.loops.backward_calls), module.loops.stepping_functions
+    passes = [call for call in inside if call in backward]
+    calls = (call for call in inside if module.definitions.callee(call) in steps)
+    return passes[1] if len(passes) > 1 else next(calls, None)
+
+
+def _earlier_tensor(loop: Loop, module: Module) -> cst.Name | None:
+    """A tensor that a loop reads and that was computed before it, or in an earlier round."""
+    inside = set(module.within(loop))
+    for name in module.within(loop.body):
+        if (
+            isinstance(name, cst.Name)
+            and not isinstance(module.parent(name), cst.Call)
+            and module.value(name).has(_MAY_HAVE_GRAPH)
+        ):
+            for binding in module.flow.reaching(name):
+                if binding.node not in inside or module.order(binding.node) > module.order(name):
+                    return name
+    return None
+
+
+def _kept_tensor(loop: Loop, module: Module) -> cst.Assign | None:
+    """Where a loop puts a tensor into an attribute or an item."""
+    for each in module.within(loop):
+        if (
+            isinstance(each, cst.Assign)
+            and isinstance(each.targets[0].target, cst.Attribute | cst.Subscript)
+            and module.value(each.value).has(_MAY_HAVE_GRAPH)
+        ):
+            return each
+    return None

@@ -66,7 +66,7 @@ from torchlint.rule import (
     remove,
 )
 
-from ._receiver import is_torchs
+from ._zero_grad_owners import is_torchs
 
 _FREES_BY_DEFAULT = (2, 0)
 _NEEDS_TENSORS = (

@@ -57,7 +57,7 @@ with your own version.
 
 from torchlint.rule import Context, Rule, Tier, first_step
 
-from ._float32 import CHOSEN_ELSEWHERE, CODE
+from ._float32_programs import CHOSEN_ELSEWHERE, CODE
 
 rule = Rule(
     code="TL501",

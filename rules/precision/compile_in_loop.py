@@ -53,7 +53,7 @@ import libcst as cst
 
 from torchlint.analysis.names import How
 from torchlint.analysis.training.guards import leaves_round
-from torchlint.rule import Context, Match, Module, Rule, because, calls
+from torchlint.rule import Context, Match, Module, Rule, because, calls, once
 
 _GIVEN = frozenset({How.PARAMETER, How.DEFINITION, How.IMPORT})
 _CACHES = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
@@ -73,10 +73,9 @@ def _is_kept(match: Match) -> bool:
     for each in decorators:
         if not _CACHES.isdisjoint(module.resolve(_called(each))):
             return because(True, "{} keeps the result for later calls", each)
-    blocks = [up for up in module.ancestors(match.node) if isinstance(up, cst.IndentedBlock)]
-    leaves = [leave for block in blocks if (leave := module.once(_first_leave, block))]
-    for leave in leaves:
-        if module.order(leave) < module.order(match.node):
+    for above in module.ancestors(match.node):
+        leave = _first_leaves(module).get(above)
+        if leave is not None and module.order(leave) < module.order(match.node):
             return because(True, "{} may end the round, or the function, before this", leave)
     return False
 
@@ -87,10 +86,12 @@ def _called(decorator: cst.Decorator) -> cst.BaseExpression:
     return named.func if isinstance(named, cst.Call) else named
 
 
-def _first_leave(_: Module, block: cst.IndentedBlock) -> cst.If | None:
-    """The first `if` in a block that ends the round of a loop, or the call of its function."""
-    conditions = (each for each in block.body if isinstance(each, cst.If))
-    return next((each for each in conditions if leaves_round(each.body)), None)
+@once
+def _first_leaves(module: Module) -> dict[cst.CSTNode, cst.If]:
+    """The first `if` of each block that ends the round of a loop, or the call of its function."""
+    leaving = (each for each in module.nodes(cst.If) if leaves_round(each.body))
+    placed = ((module.parent(each), each) for each in reversed(list(leaving)))
+    return {block: each for block, each in placed if isinstance(block, cst.IndentedBlock)}
 
 
 def _compiles_another(match: Match) -> bool:

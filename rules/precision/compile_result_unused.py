@@ -49,7 +49,7 @@ import libcst as cst
 from torchlint.analysis.compiled import COMPILE_TEXT
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import occurrences
-from torchlint.rule import Applicability, Change, Match, Module, Rule, because, calls, edits
+from torchlint.rule import Applicability, Change, Match, Module, Rule, because, calls, edits, once
 
 
 def _is_unused(match: Match) -> bool:
@@ -97,10 +97,11 @@ def _is_used_later(compiled: cst.Name, module: Module) -> bool:
     """Whether a name belongs to the function, or file, that compiles it and is read there later."""
     if compiled.value not in module.names.scope(compiled).bindings:
         return False
-    last = module.once(_last_use, module.function(compiled), compiled.value)
+    last = _last_use(module, module.function(compiled), compiled.value)
     return last > module.order(compiled)
 
 
+@once
 def _last_use(module: Module, function: cst.FunctionDef | None, name: str) -> int:
     first = module.spelled(name, near=function)[0]
     return max(module.order(use) for use in occurrences(first, module))

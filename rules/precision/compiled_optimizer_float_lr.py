@@ -69,6 +69,7 @@ from torchlint.rule import (
     because,
     calls,
     edits,
+    once,
 )
 
 _OPTIMIZERS = tuple(
@@ -94,13 +95,9 @@ def _has_plain_rate(match: Match) -> bool:
 def _is_scheduled(match: Match) -> bool:
     """Whether a scheduler of torch gets the optimizer."""
     module = match.module
-    taking = (module.call_with(use) for use in _uses(match))
-    scheduled = any(
-        name.startswith("torch.optim.")
-        for call in taking
-        if call is not None
-        for name in module.resolve(call.func)
-    )
+    taking = filter(None, (module.call_with(use) for use in _uses(match)))
+    names = [name for call in taking for name in module.resolve(call.func)]
+    scheduled = any(name.startswith("torch.optim.") for name in names)
     return scheduled or because(False, "no scheduler of torch is known to change its rate")
 
 
@@ -112,9 +109,8 @@ def _is_compiled(match: Match) -> bool:
         if not isinstance(step, cst.Attribute) or step.attr.value != "step":
             continue
         call = module.call_with(step)
-        if call is not None and module.calls(call, "torch.compile"):
-            return True
-        if module.function(step) in module.once(compiled_functions):
+        compiles = call is not None and module.calls(call, "torch.compile")
+        if compiles or module.function(step) in compiled_functions(module):
             return True
     return because(False, "its `step` is not known to be compiled")
 
@@ -129,10 +125,11 @@ def _uses(match: Match) -> Iterable[cst.BaseExpression]:
         return match.module.reads(statement, target.value)[:_MOST_USES]
     if not isinstance(target, cst.Attribute):
         return ()
-    by_class = match.module.once(_attributes_of_self, target.attr.value)
+    by_class = _attributes_of_self(match.module, target.attr.value)
     return by_class.get(match.module.class_(target), [])[:_MOST_USES]
 
 
+@once
 def _attributes_of_self(
     module: Module, name: str
 ) -> dict[cst.ClassDef | None, list[cst.BaseExpression]]:

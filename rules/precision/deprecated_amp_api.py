@@ -65,14 +65,17 @@ UNRESOLVED around 1. The numbers are bitwise equal.
 - PyTorch documentation, "Automatic Mixed Precision package"
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.uses import occurrences
 from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import (
     Applicability,
+    Edit,
     Finding,
     Fix,
     Module,
@@ -81,12 +84,53 @@ from torchlint.rule import (
     Rule,
     Tier,
     because,
+    edits,
+    once,
     without_fix,
 )
 
-from ._amp_uses import NAMES, Use, is_old, rewritten, uses_of
+_DTYPES = {"cuda": "float16", "cpu": "bfloat16"}
+_PACKAGES = frozenset({"torch.cuda.amp", "torch.cpu.amp"})
+_NAMES = ("autocast", "GradScaler", "custom_fwd", "custom_bwd")
+_OLD = {
+    f"torch.{device}.amp.{file}{name}": (device, name)
+    for device in _DTYPES
+    for file in ("", "autocast_mode.", "grad_scaler.")
+    for name in _NAMES
+}
+"""The dotted names of the old API, with their device and their name in `torch.amp`."""
+_POSITIONS = ("enabled", "dtype", "cache_enabled")
+_MOST_PLACES = 20
+"""An import that is used in more places stays as it is."""
 
-_ANY_NAME = rf"\b(?:{'|'.join(NAMES)}|amp)\b"
+
+class _Use(NamedTuple):
+    """A call of the old API, or a decorator that is not called.
+
+    Args:
+        callee: what names it, such as `autocast` or `torch.cuda.amp.autocast`.
+    """
+
+    callee: cst.BaseExpression
+    call: cst.Call | None
+    device: str
+    name: str
+
+    @property
+    def node(self) -> cst.BaseExpression:
+        return self.call or self.callee
+
+    @property
+    def start(self) -> cst.BaseExpression:
+        """The name that the callee begins with."""
+        start = self.callee
+        while isinstance(start, cst.Attribute):
+            start = start.value
+        return start
+
+
+_ANY_NAME = rf"\b(?:{'|'.join(_NAMES)}|amp)\b"
+
 
 rule = Rule(
     code="TL503",
@@ -94,7 +138,7 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.SAFE,
     since=(2, 4),
-    triggers=(r"\bamp\b|import \*", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
+    triggers=(r"\bamp\b|import \*", rf"\b(?:{'|'.join(_NAMES)})\b", r"\b(?:cuda|cpu)\b"),
     clues={
         "AMP": _ANY_NAME,
         "asks for its class": r"\bisinstance\([^\n]{0,200}(?<!torch\.amp\.)\bGradScaler\b",
@@ -114,37 +158,33 @@ class Changed(NamedTuple):
 @rule.on(cst.Call, cst.Decorator)
 def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable[Reported]:
     named = node.func if isinstance(node, cst.Call) else node.decorator
-    if not is_old(named, module):
+    if _OLD.keys().isdisjoint(module.resolve(named)):
         return ()
-    use = module.once(_uses_by_node).get(node)
+    use = _uses_of(module).get(named)
     if use is None:
         return because((), "{:code} may be something else here", named)
     if _chooses(use, module):
         return ()
     old = f"torch.{use.device}.amp.{use.name}"
     new = f"torch.amp.{use.name}"
-    given = f'"{use.device}"' if use.name in NAMES[:2] else f'device_type="{use.device}"'
+    given = f'"{use.device}"' if use.name in _NAMES[:2] else f'device_type="{use.device}"'
     message = f"`{old}` is deprecated and warns on each use; use `{new}({given})`."
-    found = rewritten(use, module)
-    if isinstance(found, str):
-        return rule.report(module, use.node, message, withheld=found)
-    said = f"Use `{new}`{', and import it' if found.imports else ''}"
-    fix = Fix(Applicability.SAFE, said, found.edits)
-    needs = Changed(found.imports, use.name == "GradScaler")
+    together = _with_its_import(use, module)
+    changes = together or _edits_at(use, f"{_torch_of(use, module)}.amp.{use.name}", module)
+    if isinstance(changes, str):
+        return rule.report(module, use.node, message, fix=changes)
+    said = f"Use `{new}`{', and import it' if together else ''}"
+    fix = Fix(Applicability.SAFE, said, changes)
+    needs = Changed(bool(together), use.name == "GradScaler")
     return rule.report(module, use.node, message, fix=fix, needs=needs)
 
 
-def _uses_by_node(module: Module) -> dict[cst.CSTNode | None, Use]:
-    """The uses by their calls, or by the decorators that are not called."""
-    return {use.call or module.parent(use.callee): use for use in module.once(uses_of)}
-
-
-def _chooses(use: Use, module: Module) -> bool:
+def _chooses(use: _Use, module: Module) -> bool:
     """Whether the code chooses between the old API and the new one."""
     if depends_on_version(use.callee, module):
         return True
     function, conditional = _place(use.callee, module)
-    new = module.once(_places_of_the_new, use.name)
+    new = _places_of_the_new(module, use.name)
     chooses = (function, True) in new or (conditional and (function, False) in new)
     said = "a condition chooses between this and `torch.amp.{}`, which is called here too"
     return chooses and because(True, said, use.name)
@@ -155,6 +195,7 @@ def _place(node: cst.CSTNode, module: Module) -> tuple[cst.FunctionDef | None, b
     return module.function(node), next(module.conditions(node), None) is not None
 
 
+@once
 def _places_of_the_new(module: Module, name: str) -> set[tuple[cst.FunctionDef | None, bool]]:
     """Where the new API is called by one of its names."""
     names = (f"torch.amp.{name}", f"torch.{name}")
@@ -170,3 +211,144 @@ def settle(finding: Finding, changed: Changed, project: Project) -> Finding:
     if changed.scaler and project.has_clue("asks for its class", project.programs(finding.path)):
         return without_fix(finding, "`isinstance` asks for the old class, which the new is not")
     return finding
+
+
+# uses of the old names ----------------------------------------------------------------------------
+
+
+@once
+def _uses_of(module: Module) -> dict[cst.BaseExpression, _Use]:
+    """The uses in a file, by what names them; none that may also be something else, such as the new
+    API, or a replacement of the project's own where torch has none."""
+    calls = [call for name in _OLD for call in module.calls_by_name.get(name, ())]
+    named: dict[cst.BaseExpression, cst.Call | None] = {call.func: call for call in calls}
+    named |= {each.decorator: None for each in module.nodes(cst.Decorator)}
+    uses = {}
+    for callee, call in named.items():
+        names = module.resolve(callee)
+        if names and all(name in _OLD for name in names):
+            use = _Use(callee, call, *_OLD[names[0]])
+            # A name is imported, is another name for something, or None where that fails.
+            if all(
+                each.dotted is not None or isinstance(each.value, cst.Name | cst.Attribute)
+                for each in _bindings(use.start, module)
+            ):
+                uses[callee] = use
+    return uses
+
+
+def _bindings(start: cst.BaseExpression, module: Module) -> list[Binding]:
+    return module.names.lookup(start) if isinstance(start, cst.Name) else []
+
+
+def _with_its_import(use: _Use, module: Module) -> tuple[Edit, ...] | None:
+    """The edits that change the import of what is used, and all that uses it."""
+    bindings = _bindings(use.start, module)
+    imports = (each.node for each in bindings if each.how is How.IMPORT)
+    return next(filter(None, (_with_import(module, each) for each in imports)), None)
+
+
+def _torch_of(use: _Use, module: Module) -> str:
+    """The name of torch at a use: the one that its callee begins with, or one that is imported."""
+    if "torch" in module.resolve(use.start):
+        return module.source(use.start)
+    return module.names.imported_as("torch", use.callee) or "torch"
+
+
+def _edits_at(use: _Use, callee: str, module: Module) -> tuple[Edit, ...] | str:
+    """The edits at the use itself, and an import of torch if they need it."""
+    here = () if use.call is None else _arguments(use, use.call, module)
+    callee += f'(device_type="{use.device}")' if use.call is None else ""
+    if isinstance(here, str):
+        return here
+    if callee != module.source(use.callee):
+        here = (edits.replace(module, use.callee, callee), *here)
+    needed = any("torch." in edit.content for edit in here)
+    known = module.names.imported_as("torch", use.callee) is not None
+    return (*edits.add_import(module, "torch"), *here) if needed and not known else here
+
+
+def _arguments(use: _Use, call: cst.Call, module: Module) -> tuple[Edit, ...] | str:
+    device = f'"{use.device}"'
+    if use.name.startswith("custom"):
+        return (edits.add_argument(module, call, f"device_type={device}"),)
+    if use.name == "GradScaler":
+        return _with_first(device, call, [module.source(arg) for arg in call.args], module)
+    named = {
+        arg.keyword.value if arg.keyword else position: arg.value
+        for arg, position in zip(call.args, _POSITIONS, strict=False)
+    }
+    if any(arg.star for arg in call.args) or len(named) < len(call.args):
+        return "`torch.amp.autocast` takes its arguments in another order than what `*` or `**` has"
+    if "dtype" not in named and module.literal(named.get("enabled")) is not False:
+        device += f", dtype={_torch_of(use, module)}.{_DTYPES[use.device]}"
+    texts = [f"{name}={edits.value(module, value)}" for name, value in named.items()]
+    return _with_first(device, call, texts, module)
+
+
+def _with_first(first: str, call: cst.Call, texts: list[str], module: Module) -> tuple[Edit, ...]:
+    """The edits that write these texts for the arguments, and one more before them."""
+    if not call.args:
+        return (edits.add_argument(module, call, first),)
+    texts = [f"{first}, {texts[0]}", *texts[1:]]
+    return tuple(
+        edits.replace_argument(module, arg, text)
+        for arg, text in zip(call.args, texts, strict=True)
+    )
+
+
+# imports -------------------------------------------------------------------------------------
+
+
+@once
+def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
+    """The edits of an import and of all places that use what it brings; None if one of them must
+    stay as it is."""
+    source = _new_source(node)
+    places = [] if source is None else list(_places(node, module))
+    if source is None or len(places) > _MOST_PLACES:
+        return None
+    found = [edits.replace(module, *source)]
+    uses = _by_start(module)
+    for place in places:
+        if module.enclosing(place, cst.Annotation) is not None:
+            continue  # the new class is the base of the old one
+        use = uses.get(id(place))
+        here = "unknown" if use is None else _edits_at(use, module.source(use.callee), module)
+        if isinstance(here, str) or len(_bindings(place, module)) > 1:
+            return None
+        found += here
+    return tuple(found)
+
+
+@once
+def _by_start(module: Module) -> dict[int, _Use]:
+    return {id(use.start): use for use in _uses_of(module).values()}
+
+
+def _new_source(node: cst.CSTNode) -> tuple[cst.BaseExpression, str] | None:
+    """What an import names, and what it names instead; None if it also brings something else."""
+    if isinstance(node, cst.ImportFrom):
+        assert node.module is not None
+        assert not isinstance(node.names, cst.ImportStar)
+        brought = [f"{dotted_text(node.module)}.{dotted_text(each.name)}" for each in node.names]
+        if all(name in _OLD for name in brought):
+            return node.module, "torch.amp"
+        return (node.module, "torch") if _PACKAGES.issuperset(brought) else None
+    assert isinstance(node, cst.Import)
+    alone = len(node.names) == 1 and node.names[0].asname is not None
+    package = node.names[0].name
+    return (package, "torch.amp") if alone and dotted_text(package) in _PACKAGES else None
+
+
+def _places(node: cst.CSTNode, module: Module) -> Iterator[cst.BaseExpression]:
+    """Where the names that an import brings are used."""
+    for alias in module.within(node):
+        if not isinstance(alias, cst.ImportAlias):
+            continue
+        name = alias.name if alias.asname is None else alias.asname.name
+        assert isinstance(name, cst.Name)
+        for place in occurrences(name, module):
+            imported = isinstance(module.parent(place), cst.ImportAlias | cst.AsName)
+            if not imported and any(each.node is node for each in _bindings(place, module)):
+                yield place

@@ -51,14 +51,11 @@ if steps are short. The numbers are bitwise equal unless a step was skipped.
 - `torch/amp/grad_scaler.py`, `_maybe_opt_step`, which reads the infinities that were found
 """
 
-import libcst as cst
-
 from torchlint.analysis.names import dotted_text
 from torchlint.rule import (
     Applicability,
     Argument,
     Match,
-    Module,
     Rule,
     Tier,
     because,
@@ -71,7 +68,7 @@ _AUTOCASTS = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast")
 
 def _computes_in_bfloat16(match: Match) -> bool:
     """Whether the file has autocast regions, and all of them name bfloat16."""
-    regions = match.module.once(_regions)
+    regions = [call for name in _AUTOCASTS for call in match.module.calls_by_name.get(name, ())]
     if not regions:
         return because(False, "the file has no autocast region")
     for region in regions:
@@ -80,26 +77,14 @@ def _computes_in_bfloat16(match: Match) -> bool:
     return True
 
 
-def _regions(module: Module) -> list[cst.Call]:
-    return [call for name in _AUTOCASTS for call in module.calls_by_name.get(name, ())]
-
-
 rule = Rule(
     code="TL505",
     summary="the loss is scaled although it is computed in bfloat16",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
-    finds=(
-        calls(
-            "torch.amp.GradScaler",
-            Argument("enabled", 5, bad=True, missing=True),
-            where=(_computes_in_bfloat16,),
-        ),
-        calls(
-            "torch.cuda.amp.GradScaler",
-            Argument("enabled", 4, bad=True, missing=True),
-            where=(_computes_in_bfloat16,),
-        ),
+    finds=tuple(
+        calls(name, Argument("enabled", at, bad=True, missing=True), where=(_computes_in_bfloat16,))
+        for name, at in (("torch.amp.GradScaler", 5), ("torch.cuda.amp.GradScaler", 4))
     ),
     message="bfloat16 needs no scaled loss, and the scaler makes the host wait on each step; pass "
     "`enabled=False`.",

@@ -54,16 +54,13 @@ import libcst as cst
 
 from torchlint.analysis.compiled import COMPILE_TEXT, compiled_functions
 from torchlint.analysis.training.truths import operand_of_truth, truths
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Module, Reported, Rule, Tier, because
 
-_UNTRACED = (
-    "builtins.breakpoint",
-    "builtins.print",
-    "time.perf_counter",
-    "time.time",
-    "torch.cuda.synchronize",
-    "warnings.warn",
+_UNTRACED = tuple(
+    "builtins.breakpoint builtins.print time.perf_counter time.time torch.cuda.synchronize "
+    "warnings.warn".split()
 )
 _MESSAGE = (
     "`torch.compile` ends its graph here and starts another; print, read and decide outside of the "
@@ -85,7 +82,7 @@ def breaks_graphs(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
     function, places = _breaks_in_compiled(node, module)
     if function is None or not places:
         return ()
-    call = module.once(compiled_functions)[function]
+    call = compiled_functions(module)[function]
     if call and module.literal(module.argument(call, "fullgraph")) is True:
         return because((), "`fullgraph=True` in {:line} makes torch name such places", call)
     above = next(module.conditions(node), None)
@@ -98,7 +95,7 @@ def _breaks_in_compiled(
     node: cst.CSTNode, module: Module
 ) -> tuple[cst.FunctionDef | None, list[cst.BaseExpression]]:
     """The compiled function whose body has a node, and what `torch.compile` cannot trace of it."""
-    compiled = module.once(compiled_functions)
+    compiled = compiled_functions(module)
     around = module.enclosing(node, cst.FunctionDef, cst.Lambda) if compiled else None
     if not isinstance(around, cst.FunctionDef) or around not in compiled:
         return None, []
@@ -115,7 +112,5 @@ def _breaks(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
 
 def _reads(call: cst.Call, module: Module) -> bool:
     """`.item()` of a tensor, or of what may be one."""
-    func = call.func
-    if not isinstance(func, cst.Attribute) or func.attr.value != "item":
-        return False
-    return module.value(func.value).has(TENSORS | Kind.LIKELY | Kind.PARAMETER)
+    read = method_name(call) == "item"
+    return read and module.value(receiver(call)).has(TENSORS | Kind.LIKELY | Kind.PARAMETER)

@@ -40,7 +40,7 @@ It cannot: there is no fix. Print `torch.backends.cuda.matmul.fp32_precision` to
 
 import libcst as cst
 
-from torchlint.rule import Context, Match, Module, Rule, because, calls, sets
+from torchlint.rule import Context, Match, Module, Rule, because, calls, once, sets
 
 _NEWER = {
     "torch.backends.cuda.matmul.fp32_precision": "matmul",
@@ -54,21 +54,21 @@ _Place = tuple[cst.FunctionDef | None, str, bool | None]
 
 def _contradicts(match: Match) -> bool:
     """Whether a line of the same function says the contrary by the newer interface."""
-    module, what = match.module, "matmul"
-    if isinstance(match.node, cst.Assign):
-        value: cst.BaseExpression | None = match.node.value
-        if any(name.endswith("cudnn.allow_tf32") for name in _assigned(match.node, module)):
+    module, what, node = match.module, "matmul", match.node
+    if isinstance(node, cst.Assign):
+        on = _is_on(node.value, module)
+        if any(name.endswith("cudnn.allow_tf32") for name in _assigned(node, module)):
             what = "cudnn"
     else:
-        value = module.argument(match.call, "precision", 0)
-    on = _is_on(value, module)
+        on = _is_on(module.argument(match.call, "precision", 0), module)
     if on is None:
         return because(False, "the file does not show whether this switches TF32 on")
-    contrary = (module.function(match.node), what, not on) in module.once(_newer)
+    contrary = (module.function(match.node), what, not on) in _newer(module)
     alone = "no line that always runs in the same function says the contrary by `fp32_precision`"
     return contrary or because(False, alone)
 
 
+@once
 def _newer(module: Module) -> set[_Place]:
     """What the newer interface always sets: in which function, for what, and whether to TF32."""
     return {

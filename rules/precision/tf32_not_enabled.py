@@ -60,7 +60,7 @@ import libcst as cst
 
 from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, edits, first_step
 
-from ._float32 import CHOSEN_ELSEWHERE, CODE
+from ._float32_programs import CHOSEN_ELSEWHERE, CODE
 
 _NEW_PROCESSES = ("spawn", "Process", "start_processes")
 

@@ -43,8 +43,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from torchlint.rule import Finding, Rule, because
-from torchlint.suppressions.comments import WORDS, Comment
-from torchlint.suppressions.suppressions import Suppressions
+from torchlint.silence.suppression_comments import WORDS, Comment
+from torchlint.silence.suppressions import Suppressions
 
 rule = Rule(
     code="TL003",

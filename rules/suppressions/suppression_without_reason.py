@@ -35,7 +35,7 @@ same reason to every comment that has none.
 from collections.abc import Iterable
 
 from torchlint.rule import Finding, Rule, because
-from torchlint.suppressions.suppressions import Suppressions
+from torchlint.silence.suppressions import Suppressions
 
 rule = Rule(
     code="TL002",

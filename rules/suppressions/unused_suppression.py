@@ -37,13 +37,12 @@ comment with its reason, also in the matching `enable`. Other text in the commen
 - ruff's `unused-noqa` (RUF100)
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from torchlint.rule import Applicability, Finding, Fix, Rule, because
-from torchlint.suppressions.comments import Comment, Name
-from torchlint.suppressions.suppressions import Suppressions
-
-from ._removal import without_comment, without_names
+from torchlint.analysis.places import line_start, next_line
+from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, because
+from torchlint.silence.suppression_comments import Comment, Name
+from torchlint.silence.suppressions import Suppressions
 
 rule = Rule(
     code="TL001",
@@ -61,17 +60,15 @@ def suppresses_nothing(suppressions: Suppressions) -> Iterable[Finding]:
             because(None, "`{}` is no suppression that has an effect of its own", comment.word)
         elif suppressions.is_unused(comment):
             message = f"`{comment.word}` suppresses nothing {_where(comment)}; remove the comment."
-            yield rule.comment_finding(
-                suppressions, comment, message, fix=_remove(comment, suppressions)
-            )
+            fix = _without(comment, (), suppressions)
+            yield rule.comment_finding(suppressions, comment, message, fix=fix)
         elif unused := suppressions.unused_names(comment):
             message = (
                 f"{_listed(unused)} in this comment suppresses nothing {_where(comment)}; "
                 "remove it from the brackets."
             )
-            yield rule.comment_finding(
-                suppressions, comment, message, fix=_shorten(comment, unused, suppressions)
-            )
+            fix = _without(comment, unused, suppressions)
+            yield rule.comment_finding(suppressions, comment, message, fix=fix)
         else:
             because(None, "a rule that `{}` names reports here, or may still do so", comment.word)
 
@@ -84,14 +81,43 @@ def _listed(names: tuple[Name, ...]) -> str:
     return ", ".join(dict.fromkeys(f"`{name.text}`" for name in names))
 
 
-def _remove(comment: Comment, suppressions: Suppressions) -> Fix:
+def _without(comment: Comment, unused: tuple[Name, ...], suppressions: Suppressions) -> Fix:
+    """Remove these names of a comment and its partner; without any, the comments."""
+    names, module = {name.text for name in unused}, suppressions.module
     both = [each for each in (comment, comment.partner) if each is not None]
-    edits = [without_comment(each, suppressions.module) for each in both]
-    return Fix(Applicability.SAFE, "Remove the comment", tuple(edits))
+    edits = [
+        _without_names(each, names, module) if unused else _without_comment(each, module)
+        for each in both
+    ]
+    said = f"Remove {_listed(unused)}" if unused else "Remove the comment"
+    return Fix(Applicability.SAFE, said, tuple(edits))
 
 
-def _shorten(comment: Comment, unused: tuple[Name, ...], suppressions: Suppressions) -> Fix:
-    names = {name.text for name in unused}
-    both = [each for each in (comment, comment.partner) if each is not None]
-    edits = [without_names(each, names, suppressions.module) for each in both]
-    return Fix(Applicability.SAFE, f"Remove {_listed(unused)}", tuple(edits))
+def _without_comment(comment: Comment, module: Module) -> Edit:
+    """Remove a suppression with its reason. Other text of the comment stays; a line without other
+    text is deleted."""
+    text = module.text
+    before = text[comment.begins : comment.start].rstrip()
+    after = text[comment.end : comment.stops].lstrip()
+    if after:
+        other = comment.stops - len(after)
+        return _edit(module, comment.start, other, "" if after.startswith("#") else "# ")
+    if before:
+        return _edit(module, comment.begins + len(before), comment.stops, "")
+    if comment.alone:
+        start = line_start(module, comment.begins)
+        return _edit(module, start, next_line(module, comment.stops), "")
+    code = len(text[line_start(module, comment.begins) : comment.begins].rstrip())
+    return _edit(module, line_start(module, comment.begins) + code, comment.stops, "")
+
+
+def _without_names(comment: Comment, dropped: Collection[str], module: Module) -> Edit:
+    """Remove some rules from the brackets of a comment."""
+    names = comment.names or ()
+    comma = module.text[names[0].end : names[1].start]
+    kept = comma.join(name.text for name in names if name.text not in dropped)
+    return _edit(module, names[0].start, names[-1].end, kept)
+
+
+def _edit(module: Module, start: int, end: int, content: str) -> Edit:
+    return Edit(module.position(start), module.position(end), content)

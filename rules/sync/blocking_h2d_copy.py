@@ -66,6 +66,7 @@ from torchlint.rule import (
     Tier,
     because,
     method,
+    once,
     pass_argument,
 )
 
@@ -100,10 +101,11 @@ def _framework_moves(match: Match) -> bool:
 
 
 def _loads_unpinned(match: Match) -> bool:
-    loader = match.module.once(_unpinned)
+    loader = _unpinned(match.module)
     return loader is not None and because(True, "{} does not pin its batches", loader)
 
 
+@once
 def _unpinned(module: Module) -> cst.Call | None:
     """The first loader that the file makes, if none of them pins its batches."""
     calls = module.calls_by_name.get("torch.utils.data.DataLoader", ())

@@ -49,12 +49,14 @@ It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers 
 - PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"
 """
 
+from typing import NamedTuple
+
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.batch_parts import is_part_of_batch
 from torchlint.analysis.training.transfers import transfer_of
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import (
     Applicability,
     Context,
@@ -77,35 +79,44 @@ _NAMES = {"long": "int64", "double": "float64", "float": "float32"}
 _NARROW = ("uint8", "int8", "bool", "int16", "float16")
 
 
-def _is_widened(match: Match) -> bool:
-    """Whether a tensor is moved whose numbers were just made wider on the host."""
+class _Cast(NamedTuple):
+    """A call that makes a tensor wider, the tensor, and the method that does so: `long`, `float` or
+    `double`."""
+
+    call: cst.Call
+    tensor: cst.BaseExpression
+    kind: str
+
+
+def _widened(match: Match) -> _Cast | None:
+    """How the numbers of a tensor that is moved were just made wider on the host."""
     module = match.module
-    tensor, kind = _cast(_numerator(match.receiver) or match.receiver, module)
-    if not kind:
-        return because(False, "no tensor is made wider right before the copy")
+    cast = _cast(_numerator(match.receiver) or match.receiver, module)
+    if cast is None:
+        return because(None, "no tensor is made wider right before the copy")
     if transfer_of(match.call, module) is None:
-        return because(False, "nothing shows that this copies to a device")
+        return because(None, "nothing shows that this copies to a device")
+    tensor = cast.tensor
     if isinstance(tensor, cst.Call) and module.calls(tensor, "torch.from_numpy"):
         array = argument(tensor, "ndarray", 0)
+        if module.value(array).dtype in _NARROW:
+            return cast
         said = "the type of {:code} is not known to be narrow, such as uint8"
-        return module.value(array).dtype in _NARROW or because(False, said, array or tensor)
-    if kind == "float" and not _holds_bytes(match):
+        return because(None, said, array or tensor)
+    if cast.kind == "float" and not _holds_bytes(match):
         said = "no division by 255 shows that the numbers in {:code} were bytes"
-        return because(False, said, tensor)
+        return because(None, said, tensor)
     said = "nothing shows that {:code} is a tensor straight from a loader"
-    return is_part_of_batch(tensor, module) or because(False, said, tensor)
+    return cast if is_part_of_batch(tensor, module) else because(None, said, tensor)
 
 
-def _cast(node: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression, str]:
-    """The tensor that a call converts, and the method that does so: `long`, `float`, `double`."""
-    name = method_name(node) if isinstance(node, cst.Call) else ""
-    if not name:
-        return node, ""
-    assert isinstance(node, cst.Call)
-    assert isinstance(node.func, cst.Attribute)
+def _cast(node: cst.BaseExpression, module: Module) -> _Cast | None:
+    if not isinstance(node, cst.Call):
+        return None
+    name = method_name(node)
     if name in ("to", "type") and len(node.args) == 1:
         name = next((_TYPES.get(each, "") for each in module.resolve(node.args[0].value)), "")
-    return node.func.value, name if name in _NAMES else ""
+    return _Cast(node, receiver(node), name) if name in _NAMES else None
 
 
 def _numerator(node: cst.CSTNode | None) -> cst.BaseExpression | None:
@@ -122,7 +133,7 @@ def _holds_bytes(match: Match) -> bool:
 
 
 def _message(match: Match) -> str:
-    tensor, kind = _cast(_numerator(match.receiver) or match.receiver, match.module)
+    _, tensor, kind = match.found(_Cast)
     return (
         f"`{match.module.source(tensor)}` becomes {_NAMES[kind]} before it crosses the bus; move "
         f"it as it is, and call `.{kind}()` on the device."
@@ -131,14 +142,12 @@ def _message(match: Match) -> str:
 
 def _convert_on_device(match: Match) -> Fix | str:
     """Swap the two calls."""
-    module, cast = match.module, match.receiver
-    _, kind = _cast(cast, module)
-    if not kind:
+    module, cast = match.module, match.found(_Cast)
+    if cast.call is not match.receiver:
         return "the numbers are computed with in between"
-    assert isinstance(cast, cst.Call)
     changes = (
-        edits.keep_receiver(module, cast),
-        edits.call_method(module, match.call, f"{kind}()"),
+        edits.keep_receiver(module, cast.call),
+        edits.call_method(module, match.call, f"{cast.kind}()"),
     )
     return Fix(Applicability.UNSAFE, "Convert it on the device", changes)
 
@@ -148,7 +157,7 @@ rule = Rule(
     summary="a tensor is made wider before it is copied to the device",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
-    finds=(method("to", "cuda", where=(_is_widened,)),),
+    finds=(method("to", "cuda", where=(_widened,)),),
     message=_message,
     change=_convert_on_device,
     contexts=(Context.HOT, Context.ACCELERATOR),

@@ -46,11 +46,102 @@ change.patch`.
   allocated and filled"
 """
 
-from torchlint.rule import Rule, calls
+import re
+from enum import Enum
+from typing import NamedTuple
 
-from ._growing import is_read_meanwhile, may_grow, may_have_growing, may_stay_small
+import libcst as cst
 
+from torchlint.analysis.names import Binding, dotted_text
+from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.uses import receiver
+from torchlint.analysis.values.iteration import is_over_loader
+from torchlint.rule import Match, Module, Rule, Triggers, because, calls
+
+_MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
+_EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)
 _JOINS = ("cat", "concat", "concatenate", "vstack", "hstack")
+_LONG = 8
+_LONG_JOIN = 200
+_JOIN_TEXTS = [
+    re.compile(rb"cat\(\s{0,40}[\[(]"),
+    re.compile(rb"concatenate\(\s{0,40}[\[(]"),
+    re.compile(rb"stack\(\s{0,40}[\[(]"),
+    re.compile(rb"append\("),
+]
+"""Each begins with plain letters, which `re` looks for far quicker than for alternatives."""
+_ASSIGNED = re.compile(rb"(?m)^([ \t]*)([\w, \t]{1,200})=(?!=)(.*)")
+_LOOP = re.compile(rb"(?m)^([ \t]*)(?:async )?(?:for|while)\b")
+_WORD = re.compile(rb"\w+")
+_EMPTY_TEXT = re.compile(
+    rb"^[ \t(]{0,40}(?:(?:None|\[\]|\(\))[ \t]{0,40}[,)#]?"
+    rb"|\w{1,40}\.(?:empty|zeros|tensor|Tensor|FloatTensor|array)\([(\[ \t]{0,40}[0)\]])"
+)
+
+
+def _may_have_growing(text: bytes) -> bool:
+    """Whether in a file a name may begin empty and then be joined to itself in a loop of the same
+    function, by its lines."""
+    joins = (join for pattern in _JOIN_TEXTS for join in pattern.finditer(text))
+    grows = any(_may_grow(text, join.start()) for join in joins)
+    return grows or because(False, "nothing in the file begins empty and grows in a loop")
+
+
+class _Rounds(Enum):
+    """How many rounds a loop has."""
+
+    MANY = "many"
+    UNKNOWN = "unknown"
+    FEW = "few"
+
+
+def _is_read_meanwhile(match: Match) -> bool:
+    """Whether a loop reads what was collected so far, other than to ask whether it is empty."""
+    name, growing = match.found(_Growing)
+    module, statement, loops = match.module, match.module.small_statement(match.call), set(growing)
+    assert statement is not None
+    for read in module.reads(statement, name.value):
+        if (
+            not loops.isdisjoint(module.ancestors(read))
+            and module.small_statement(read) is not statement
+            and not _is_asked_about(read, module)
+        ):
+            return because(True, "the loop reads what {:code} has so far, in {:line}", read, read)
+    return False
+
+
+class _Growing(NamedTuple):
+    """The name of a tensor that grows, and the loops in which it does and that begin after it is
+    empty."""
+
+    name: cst.Name
+    loops: list[Loop]
+
+
+def _grows(match: Match) -> _Growing | None:
+    name, module = _grown(match), match.module
+    if name is None:
+        return because(None, "the result is not assigned to one of the names that it joins")
+    made = module.flow.reaching(name)
+    starts = [each.node for each in made if _is_empty(_part(each), module)]
+    around = module.loops.loops_around(match.call)
+    loops = [each for each in around if any(each not in module.ancestors(at) for at in starts)]
+    if any(_rounds(loop, module) is not _Rounds.FEW for loop in loops):
+        return _Growing(name, loops)
+    if loops:
+        return because(None, "nothing shows that {} has many rounds", loops[0])
+    if not starts:
+        return because(None, "{:code} is not known to begin empty", name)
+    return because(
+        None, "no loop runs between this and {:line}, where {:code} is empty", starts[0], name
+    )
+
+
+def _may_stay_small(match: Match) -> bool:
+    loops = match.found(_Growing).loops
+    small = all(_rounds(loop, match.module) is not _Rounds.MANY for loop in loops)
+    return small and because(True, "nothing shows how many rounds {} has", loops[0])
+
 
 rule = Rule(
     code="TL212",
@@ -59,12 +150,92 @@ rule = Rule(
         calls(
             *(f"torch.{each}" for each in _JOINS),
             *(f"numpy.{each}" for each in (*_JOINS, "append")),
-            where=(may_grow,),
-            hint_if=(may_stay_small,),
+            where=(_grows,),
+            hint_if=(_may_stay_small,),
         ),
     ),
-    unless=(is_read_meanwhile,),
+    unless=(_is_read_meanwhile,),
     message="Each round copies all that was collected so far; append to a list, and concatenate it "
     "once after the loop.",
+    triggers=Triggers(check=_may_have_growing),
 )
-rule.narrow(may_have_growing)
+
+
+# what grows ---------------------------------------------------------------------------------------
+
+
+def _may_grow(text: bytes, join: int) -> bool:
+    line = _ASSIGNED.match(text, text.rfind(b"\n", 0, join) + 1)
+    if line is None:
+        return False
+    grown = set(_WORD.findall(line[2])).intersection(_WORD.findall(text[join : join + _LONG_JOIN]))
+    if not grown:
+        return False
+    start = max(text.rfind(b"def ", 0, join), 0)
+    for begun in _ASSIGNED.finditer(text, start, line.start()):
+        if _EMPTY_TEXT.match(begun[3]) and not grown.isdisjoint(_WORD.findall(begun[2])):
+            loops = _LOOP.finditer(text, begun.end(), line.start())
+            if any(len(loop[1]) < len(line[1]) for loop in loops):
+                return True
+    return False
+
+
+def _grown(match: Match) -> cst.Name | None:
+    """`outputs` in `outputs = torch.cat([outputs, output])`."""
+    statement = match.module.parent(match.call)
+    if isinstance(statement, cst.IfExp):
+        statement = match.module.parent(statement)
+    if not isinstance(statement, cst.Assign) or not match.call.args:
+        return None
+    joined, target = match.call.args[0].value, dotted_text(statement.targets[0].target)
+    listed = joined.elements if isinstance(joined, cst.List | cst.Tuple) else ()
+    for part in (joined, *(each.value for each in listed)):
+        if isinstance(part, cst.Name) and part.value == target:
+            return part
+    return None
+
+
+def _part(start: Binding) -> cst.BaseExpression | None:
+    """What a name is given, also by `a, b = None, []`."""
+    value = start.value
+    for index in start.path:
+        elements = value.elements if isinstance(value, cst.Tuple) else ()
+        value = elements[index].value if index < len(elements) else None
+    return value
+
+
+def _is_empty(value: cst.BaseExpression | None, module: Module) -> bool:
+    """`None`, `[]`, `torch.tensor([])`, `torch.empty(0, 512)`, `np.zeros((0, 3)).cuda()`."""
+    while isinstance(value, cst.Call) and _EMPTY.isdisjoint(module.resolve(value.func)):
+        value = receiver(value)
+    if not isinstance(value, cst.Call):
+        return module.literal(value) in (None, ())
+    first = value.args[0].value if value.args else None
+    if isinstance(first, cst.Tuple | cst.List) and first.elements:
+        first = first.elements[0].value
+    return first is None or module.literal(first) in (0, ())
+
+
+def _is_asked_about(read: cst.Name, module: Module) -> bool:
+    """Whether a name stands in the condition of an `if`."""
+    condition = module.enclosing(read, cst.If)
+    return condition is not None and read in module.within(condition.test)
+
+
+def _rounds(loop: Loop, module: Module) -> _Rounds:
+    """Many for a training loop, batches and `range(100)`; few if nothing shows that there are
+    more."""
+    if loop in module.loops.step_loops:
+        return _Rounds.MANY
+    if isinstance(loop, cst.While):
+        return _Rounds.UNKNOWN
+    if is_over_loader(loop.iter, module.values):
+        return _Rounds.MANY
+    ranges = (
+        each for each in module.calls_within(loop.iter) if module.calls(each, "builtins.range")
+    )
+    counts = [module.literal(arg.value) for call in ranges for arg in call.args]
+    known = [count for count in counts if isinstance(count, int)]
+    if len(known) < len(counts):
+        return _Rounds.UNKNOWN
+    return _Rounds.MANY if max(known, default=0) >= _LONG else _Rounds.FEW

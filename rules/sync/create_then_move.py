@@ -63,40 +63,133 @@ after a safe fix.
 """
 
 import re
+from collections.abc import Sequence
 
 import libcst as cst
 
-from torchlint.analysis.literals import argument
+from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.batches import loads, runs_each_time
-from torchlint.analysis.training.transfers import names_device
+from torchlint.analysis.training.transfers import Transfer, follow, names_device, transfer_behind
+from torchlint.analysis.uses import method_name, receiver, with_items
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import STEP_TEXT, Applicability, Context, Match, Rule, because, calls
-
-from ._creation import (
-    LIKE,
-    SIZED,
-    create_on_device,
-    is_filled_from_device,
-    may_create_and_move,
-    transfer_of_created,
+from torchlint.rule import (
+    STEP_TEXT,
+    Applicability,
+    Context,
+    Fix,
+    Match,
+    Module,
+    Rule,
+    Triggers,
+    because,
+    calls,
+    edits,
+    once,
 )
-from ._new_arrays import is_new_array
+
+_SIZED = tuple(
+    f"torch.{name}"
+    for name in (
+        "zeros ones empty full eye arange linspace logspace tril_indices triu_indices hann_window "
+        "hamming_window rand randn randint randperm"
+    ).split()
+)
+_LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split())
+"""Create a tensor where the one lies that they are given."""
+_CREATED = re.compile(
+    rb"\b(?:%b|from_numpy|LongTensor)\(" % "|".join(name[6:] for name in (*_SIZED, *_LIKE)).encode()
+)
+_MOVED = re.compile(
+    rb"\)\.(?:to|cuda|type_as)\((?!\s{0,40}(?:dtype=)?(?:torch\.\w{1,20}|[\w.]{0,80}dtype)\s{0,40}\))"
+)
+"""Not `.to(x.dtype)`."""
+_MOVED_TO_ANOTHER = re.compile(
+    rb"\)\.(?:type_as\(|to\((?:device=)?"
+    rb"(?!(?:self|cls|args|opt|cfg|config|accelerator|fabric|trainer|agent)\.device)"
+    rb"[\w.\[\]'\"]{1,80}\.device\b)"
+)
+"""To where another tensor lies, as a helper of a `forward` in another file does."""
+_ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
+_INEXACT = (
+    *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
+    *(f"torch.{name}" for name in "rand randn randint randperm".split()),
+    *(f"torch.{name}_like" for name in "rand randn randint".split()),
+)
+"""Round differently on another device, or draw other numbers there."""
+_MADE = tuple(
+    f"numpy.{name}"
+    for name in "arange eye full identity indices linspace ones tri zeros".split()
+    + [f"random.{name}" for name in "rand randint randn random standard_normal".split()]
+)
+_JOINED = tuple(
+    f"numpy.{name}" for name in "concatenate dstack hstack meshgrid stack vstack".split()
+)
+_RESHAPES = ("astype", "copy", "flatten", "ravel", "reshape", "transpose")
+_PLACES = {
+    "device": "`device` is {:code} here",
+    "generator": "`generator` is {:code}, perhaps for the same numbers on every device",
+    "out": "`out` is {:code}, so no tensor is created here",
+}
+"""Arguments that say where a tensor goes, and what they mean."""
+_NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
+_DEEPEST = 8
+
+
+# where -------------------------------------------------------------------------------------
+
+
+def _may_create_and_move(text: bytes) -> bool:
+    """Whether a file moves what it creates at once, beside a `forward` or to where another tensor
+    lies."""
+    moves = _MOVED if b"def forward" in text else _MOVED_TO_ANOTHER
+    ends = (moved.start() for moved in moves.finditer(text))
+    lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
+    if any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:]):
+        return True
+    if moves is _MOVED:
+        return because(False, "no line of the file creates a tensor and copies it to a device")
+    return because(
+        False,
+        "in files that take no training step and have no `forward`, the rule looks only at new "
+        "tensors that are copied to where another lies, as by `.to(x.device)`",
+    )
+
+
+# the fix -----------------------------------------------------------------------------------
+
+
+def _create_on_device(match: Match) -> Fix | str:
+    """Give the constructor what the transfer is given, and remove the transfer; or why not."""
+    made, module = match.call, match.module
+    transfer = transfer_behind(made, module)
+    if transfer is None:
+        return "the copy stands on another line: pass `device=` here and remove it there"
+    given = _placed(transfer, module)
+    reason = _why_not(transfer, made, given, module)
+    if reason:
+        return reason
+    changes = (
+        edits.add_argument(module, made, ", ".join(given)),
+        edits.keep_receiver(module, transfer.call),
+    )
+    safety = Applicability.SAFE if _is_exact(made, module) else Applicability.UNSAFE
+    return Fix(safety, "Create it on the device", changes)
 
 
 def _is_moved(match: Match) -> bool:
     """Whether the tensor is copied to the device before anything else is done with it."""
-    return transfer_of_created(match.call, match.module) is not None
+    return _transfer_of_created(match.call, match.module) is not None
 
 
 def _moves(match: Match) -> bool:
     """The same, also if the device writes into the tensor first."""
-    return _is_moved(match) or is_filled_from_device(match.call, match.module)
+    return _is_moved(match) or _is_filled_from_device(match.call, match.module)
 
 
 def _holds_new_array(match: Match) -> bool:
     """Whether NumPy creates the numbers each time, although torch could."""
     array = argument(match.call, "ndarray", 0)
-    if not is_new_array(array, match.module):
+    if not _is_new_array(array, match.module):
         said = "nothing shows that NumPy makes {:code} of sizes and numbers alone"
         return because(False, said, array or match.call)
     return runs_each_time(match.call, match.module)
@@ -141,9 +234,9 @@ def _is_placed(match: Match) -> bool:
         if given is not None:
             return because(True, said, given)
     for around in match.module.ancestors(match.call):
-        for item in around.items if isinstance(around, cst.With) else ():
-            if names_device(item.item, match.module):
-                return because(True, "{} says where new tensors are created", around)
+        items = around.items if isinstance(around, cst.With) else ()
+        if any(names_device(each.item, match.module) for each in items):
+            return because(True, "{} says where new tensors are created", around)
     return False
 
 
@@ -162,20 +255,10 @@ def _fills_loader(match: Match) -> bool:
 
 def _message(match: Match) -> str:
     name = match.module.source(match.call.func)
-    if is_filled_from_device(match.call, match.module):
+    if _is_filled_from_device(match.call, match.module):
         return (
             f"`{name}` creates this buffer in host memory: a tensor of the GPU is copied to it "
             "and then back; pass `device=` to create it there."
-        )
-    if match.module.calls(match.call, "torch.from_numpy"):
-        return (
-            "NumPy creates these numbers in host memory, and Python waits while they are copied to "
-            "the device; let torch create them there, or keep them in a buffer."
-        )
-    if match.module.calls(match.call, "torch.LongTensor"):
-        return (
-            "Python counts in host memory, and waits while the numbers are copied to the device; "
-            "pass `device=` to `torch.arange`."
         )
     return (
         f"`{name}` creates a tensor in host memory, and Python waits while it is copied to the "
@@ -183,30 +266,203 @@ def _message(match: Match) -> str:
     )
 
 
-_PLACES = {
-    "device": "`device` is {:code} here",
-    "generator": "`generator` is {:code}, perhaps for the same numbers on every device",
-    "out": "`out` is {:code}, so no tensor is created here",
-}
-"""Arguments that say where a tensor goes, and what they mean."""
-_NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
-
 rule = Rule(
     code="TL205",
     summary="a tensor is created in host memory and then copied to the device",
     fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(
-        calls(*SIZED, where=(_moves,), hint_if=(_may_run_once,), else_hint=(Context.HOT,)),
-        calls(*LIKE, where=(_is_like_host_tensor, _is_moved), else_hint=(Context.HOT,)),
-        calls("torch.from_numpy", where=(_holds_new_array, _is_moved), else_hint=(Context.HOT,)),
-        calls("torch.LongTensor", where=(_counts, _is_moved), else_hint=(Context.HOT,)),
+        calls(*_SIZED, where=(_moves,), hint_if=(_may_run_once,), else_hint=(Context.HOT,)),
+        calls(*_LIKE, where=(_is_like_host_tensor, _is_moved), else_hint=(Context.HOT,)),
+        calls(
+            "torch.from_numpy",
+            where=(_holds_new_array, _is_moved),
+            else_hint=(Context.HOT,),
+            message="NumPy creates these numbers in host memory, and Python waits while they are "
+            "copied to the device; let torch create them there, or keep them in a buffer.",
+            change="only you know which function of torch creates the same numbers",
+        ),
+        calls(
+            "torch.LongTensor",
+            where=(_counts, _is_moved),
+            else_hint=(Context.HOT,),
+            message="Python counts in host memory, and waits while the numbers are copied to the "
+            "device; pass `device=` to `torch.arange`.",
+            change="`torch.arange` has to take its place",
+        ),
     ),
     unless=(_is_placed, _runs_at_import, _fills_loader, _is_empty),
     message=_message,
-    change=create_on_device,
+    change=_create_on_device,
     contexts=(Context.ACCELERATOR,),
-    triggers_on_demand=(r"\.(?:to|cuda|type_as)\(",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
     needs_gpu=True,
+    triggers=Triggers(
+        on_demand=(r"\.(?:to|cuda|type_as)\(",), check=_may_create_and_move, unless=STEP_TEXT
+    ),
 )
-rule.narrow(may_create_and_move, unless=STEP_TEXT)
+
+
+# creation -----------------------------------------------------------------------------------------
+
+
+def _transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
+    """The transfer of a tensor that was just created: in the same statement, or where its name is
+    used next, if that runs as often."""
+    behind = transfer_behind(made, module)
+    if behind is not None:
+        return behind
+    reads = _reads(made, module)
+    if not reads:
+        return because(None, "no copy to a device follows on it")
+    first = reads[0]
+    found = transfer_behind(first, module)
+    if found is None:
+        said = "{:code} is first used in {:line}, and not copied to a device there"
+        return because(None, said, first, first)
+    if not _run_alike(first, made, module):
+        return because(None, "the copy, in {:line}, may run more or less often than this", first)
+    return found
+
+
+def _is_filled_from_device(made: cst.Call, module: Module) -> bool:
+    """Whether a tensor of the device is written into the created one, which is then moved there:
+    `buffer[:, :n] = x`, `buffer.to(x.device)`."""
+    reads = _reads(made, module)[:2]
+    written = _written_into(reads[0], module) if len(reads) == 2 else None
+    if written is None or not _run_alike(reads[1], made, module):
+        return False
+    transfer = transfer_behind(reads[1], module)
+    if transfer is None:
+        return False
+    target = "" if transfer.target is None else module.source(transfer.target.value)
+    on_device = module.value(written).only(Kind.DEVICE | Kind.LIKELY)
+    return on_device or target.removesuffix(".device") == module.source(written)
+
+
+def _reads(made: cst.Call, module: Module) -> list[cst.Name]:
+    """The reads of the name that a created tensor is given, in source order."""
+    whole, _ = follow(made, module)
+    assign = module.parent(whole)
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+        return []
+    target = assign.targets[0].target
+    return module.reads(assign, target.value) if isinstance(target, cst.Name) else []
+
+
+def _run_alike(read: cst.Name, made: cst.Call, module: Module) -> bool:
+    loops = [next(module.loops.loops_around(each), None) for each in (read, made)]
+    return loops[0] is loops[1] and module.function(read) is module.function(made)
+
+
+def _written_into(read: cst.Name, module: Module) -> cst.BaseExpression | None:
+    """What an assignment writes into an item of a name."""
+    target = module.parent(with_items(read, module))
+    assign = module.parent(target) if isinstance(target, cst.AssignTarget) else None
+    return assign.value if isinstance(assign, cst.Assign) else None
+
+
+def _placed(transfer: Transfer, module: Module) -> list[str]:
+    """The arguments of a constructor that do what a transfer does."""
+    target = None if transfer.target is None else transfer.target.value
+    if transfer.like and target is not None:
+        like = edits.operand(module, target)
+        return [f"dtype={like}.dtype", f"device={like}.device"]
+    dtype = argument(transfer.call, "dtype", 1)
+    typed = [] if dtype is None else [f"dtype={edits.value(module, dtype)}"]
+    return [*typed, 'device="cuda"' if target is None else f"device={edits.value(module, target)}"]
+
+
+def _why_not(transfer: Transfer, made: cst.Call, given: list[str], module: Module) -> str:
+    """Why the constructor cannot take what the transfer is given; empty if it can."""
+    target = "" if transfer.target is None else module.source(transfer.target.value)
+    if transfer.tensor is not made:
+        return "more is done before the copy: pass `device=` here and remove it"
+    if any(argument(made, name) is not None for name in ("requires_grad", "pin_memory")):
+        return "the copy has no gradient of its own and is not pinned"
+    if not transfer.sure:
+        return f"`{target}` may be a tensor, a device or a type"
+    if transfer.like and "(" in target:
+        return f"`{target}` would be computed twice"
+    if target and method_name(transfer.call) == "cuda":
+        return f"`.cuda()` takes the current GPU where `{target}` is None"
+    retyped = argument(made, "dtype") is not None or not module.calls(made, *_ALIKE_IN_ALL_TYPES)
+    if len(given) > 1 and retyped:
+        return "the copy also changes the type"
+    return ""
+
+
+def _is_exact(made: cst.Call, module: Module) -> bool:
+    """Whether the same numbers are created on each device."""
+    if not module.calls(made, "torch.arange"):
+        return not module.calls(made, *_INEXACT)
+    steps = [literal(arg.value) for arg in made.args if arg.keyword is None]
+    return len(steps) == 1 or all(isinstance(step, int) for step in steps)
+
+
+# new arrays ---------------------------------------------------------------------------------------
+
+
+def _is_new_array(
+    node: cst.BaseExpression | None, module: Module, *, depth: int = _DEEPEST
+) -> bool:
+    """Whether an array is made anew of sizes and numbers: `np.eye(3).flatten()`,
+    `np.stack(np.meshgrid(np.arange(w) * stride, np.arange(h)))`, `np.random.permutation(n)`."""
+    made = _value_of(node, module)
+    if depth == 0:
+        return False
+
+    def are_new(parts: Sequence[cst.BaseExpression]) -> bool:
+        return bool(parts) and all(_is_new_array(each, module, depth=depth - 1) for each in parts)
+
+    if isinstance(made, cst.BinaryOperation):
+        sides = [made.left, made.right]
+        return are_new([side for side in sides if not _is_number(side, module)])
+    if isinstance(made, cst.Attribute):
+        return made.attr.value == "T" and are_new([made.value])
+    if isinstance(made, cst.Subscript):
+        return "numpy.mgrid" in module.resolve(made.value)
+    if not isinstance(made, cst.Call):
+        return False
+    if module.calls(made, *_JOINED):  # one by one, as a list, or as the result of another call
+        given = [arg.value for arg in made.args if arg.keyword is None]
+        listed = given[0] if given and isinstance(given[0], cst.List | cst.Tuple) else None
+        return are_new([each.value for each in listed.elements] if listed else given)
+    if method_name(made) in _RESHAPES:
+        return are_new([receiver(made)])
+    return module.calls(made, *_MADE) or _holds_numbers(made, module)
+
+
+def _value_of(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpression | None:
+    """What a name was given, if that is certain and nothing was written into it since."""
+    if not isinstance(node, cst.Name):
+        return node
+    bindings = module.flow.reaching(node)
+    written = node.value in _names_with_set_items(module)
+    return bindings[0].value if len(bindings) == 1 and not written else None
+
+
+@once
+def _names_with_set_items(module: Module) -> set[str]:
+    """The names of which a line sets items: `grid[i, j] = 1`."""
+    targets = [each.target for each in module.nodes(cst.AssignTarget)]
+    targets += [each.target for each in module.nodes(cst.AugAssign)]
+    found: set[str] = set()
+    for target in targets:
+        node: cst.BaseExpression = target
+        while isinstance(node, cst.Subscript):
+            node = node.value
+        if node is not target and isinstance(node, cst.Name):
+            found.add(node.value)
+    return found
+
+
+def _is_number(node: cst.BaseExpression | None, module: Module) -> bool:
+    return module.value(node).only(Kind.HOST | Kind.SCALAR)
+
+
+def _holds_numbers(call: cst.Call, module: Module) -> bool:
+    """`np.array([1, 0, 0])`, `np.random.permutation(n)`."""
+    if module.calls(call, "numpy.array"):
+        return literal(argument(call, "object", 0)) is not UNKNOWN
+    counts = module.calls(call, "numpy.random.permutation")
+    return counts and _is_number(argument(call, "x", 0), module)

@@ -57,9 +57,20 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.training.syncs import Operand, operand_at
-from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, because, calls, method
+from torchlint.rule import (
+    Context,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    Triggers,
+    because,
+    calls,
+    method,
+)
 
-from ._masks import COMPARES, is_mask
+from ._boolean_masks import COMPARES, is_mask
 
 _NAMES = ("argwhere", "masked_select", "nonzero", "unique", "unique_consecutive")
 _MESSAGE = (
@@ -88,15 +99,16 @@ rule = Rule(
     summary="the size of a tensor depends on values on every training step",
     tier=Tier.PEDANTIC,
     finds=(
-        calls(*(f"torch.{name}" for name in _NAMES)),
-        calls("torch.where", where=(_has_one_argument,)),
-        method(*_NAMES, where=(is_method,)),
+        calls(*(f"torch.{name}" for name in _NAMES), where=(_operand,)),
+        calls("torch.where", where=(_has_one_argument, _operand)),
+        method(*_NAMES, where=(is_method, _operand)),
     ),
-    operand=_operand,
     message=_MESSAGE,
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers_on_demand=(
-        rf"\b(?:{'|'.join(_NAMES)}|where)\(|[<>]|[=!]=|\.(?:{'|'.join(sorted(COMPARES))})\(",
+    triggers=Triggers(
+        on_demand=(
+            rf"\b(?:{'|'.join(_NAMES)}|where)\(|[<>]|[=!]=|\.(?:{'|'.join(sorted(COMPARES))})\(",
+        )
     ),
     needs_gpu=True,
 )

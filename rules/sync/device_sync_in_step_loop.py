@@ -51,10 +51,50 @@ numbers are bitwise equal.
 - PyTorch documentation, "CUDA semantics: asynchronous execution"
 """
 
-from torchlint.analysis.frameworks.frameworks import ANY
-from torchlint.rule import Applicability, Context, Match, Rule, calls, method, remove
+import re
 
-from ._needed_waits import is_a_wait_of_its_own, is_timed, waits_for_copy
+import libcst as cst
+
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.training.clocks import clock_reads
+from torchlint.analysis.uses import method_name
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Match,
+    Module,
+    Rule,
+    because,
+    calls,
+    method,
+    once,
+    remove,
+)
+
+_MEASURES = re.compile(r"(?:^|_)(?:time|timed|timing|bench|benchmark|profile|measure)(?:_|$)")
+_WAITS = re.compile(r"barrier|synchroni[sz]e|wait_for")
+
+
+def _is_timed(match: Match) -> bool:
+    """Whether a clock is read in the same round of the same loop, or a function measures."""
+    function = match.module.function(match.call)
+    if function is not None and _MEASURES.search(function.name.value):
+        return because(True, "`{}` measures times, by its name", function.name.value)
+    clock = _timed(match.module).get(_round(match.call, match.module))
+    return clock is not None and because(True, "it may belong to a measurement of times, {}", clock)
+
+
+def _waits_for_copy(match: Match) -> bool:
+    """Whether the same function copies to the host without waiting."""
+    copy = _copying(match.module).get(match.module.function(match.call))
+    return copy is not None and because(True, "it may wait for a copy to the host, {}", copy)
+
+
+def _is_a_wait_of_its_own(match: Match) -> bool:
+    """`def wait_for_all(): dist.barrier()`: where it is called decides."""
+    function = match.module.function(match.call)
+    waits = function is not None and _WAITS.search(function.name.value) is not None
+    return waits and because(True, "{} is there to wait, and its callers decide when", function)
 
 
 def is_method(match: Match) -> bool:
@@ -62,30 +102,55 @@ def is_method(match: Match) -> bool:
     return not any(name.startswith("torch.") for name in match.module.resolve(match.call.func))
 
 
-def _message(match: Match) -> str:
-    if "synchronize" in match.module.source(match.call.func):
-        return (
-            "`synchronize()` makes the host wait for the GPU on every step; remove it, and measure "
-            "times with `torch.cuda.Event`."
-        )
-    return (
-        "This barrier makes each process wait for the slowest one on every step, as the exchange "
-        "of gradients does already; remove it."
-    )
-
-
 rule = Rule(
     code="TL208",
     summary="the host waits for the device, or for all processes, on every training step",
     fix=Applicability.UNSAFE,
     finds=(
-        calls("torch.cuda.synchronize", "torch.accelerator.synchronize"),
+        calls(
+            "torch.cuda.synchronize",
+            "torch.accelerator.synchronize",
+            message="`synchronize()` makes the host wait for the GPU on every step; remove it, and "
+            "measure times with `torch.cuda.Event`.",
+        ),
         calls("torch.distributed.barrier"),
         method(*sorted(ANY.barriers), where=(is_method,)),
     ),
-    unless=(is_timed, waits_for_copy, is_a_wait_of_its_own),
-    message=_message,
+    unless=(_is_timed, _waits_for_copy, _is_a_wait_of_its_own),
+    message="This barrier makes each process wait for the slowest one on every step, as the "
+    "exchange of gradients does already; remove it.",
     change=remove,
     contexts=(Context.HOT,),
     needs_gpu=True,
 )
+
+
+# waits that are needed ----------------------------------------------------------------------------
+
+
+@once
+def _timed(module: Module) -> dict[tuple[cst.CSTNode | None, cst.CSTNode | None], cst.Call]:
+    """By the function and the loop: a call that reads a clock there."""
+    read = clock_reads(module) + module.calls_by_method.get("elapsed_time", [])
+    return {_round(call, module): call for call in read}
+
+
+def _round(
+    call: cst.Call, module: Module
+) -> tuple[cst.FunctionDef | None, cst.For | cst.While | None]:
+    return module.function(call), next(module.loops.loops_around(call), None)
+
+
+@once
+def _copying(module: Module) -> dict[cst.FunctionDef | None, cst.Call]:
+    """By the function: a call in it that copies to the host without waiting."""
+    calls = (module.enclosing(word, cst.Call) for word in module.spelled("non_blocking"))
+    return {
+        module.function(call): call
+        for call in calls
+        if call is not None
+        and (
+            method_name(call) in ("copy_", "cpu")
+            or any(module.values.is_cpu(arg.value) for arg in call.args)
+        )
+    }

@@ -96,14 +96,14 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Rep
         return ()
     taker = consumer(sync, module)
     outsider = taker is not None and _is_outsider(taker, module)
-    needed, tier = "", Tier.DEFAULT
+    message, tier = _message(sync, taker, outsider), Tier.DEFAULT
     if needs_host_tensor(sync, module):
-        needed, tier = _LENGTHS, because(Tier.HINT, "torch takes these numbers on the host alone")
+        message, tier = _LENGTHS, because(Tier.HINT, "torch takes these numbers on the host alone")
     elif is_priority(sync, module):
-        needed, tier = _PRIORITY, because(Tier.HINT, "a replay buffer keeps priorities on the host")
+        message = _PRIORITY
+        tier = because(Tier.HINT, "a replay buffer keeps priorities on the host")
     elif outsider:
         tier = because(Tier.HINT, "{} may need the copy on the host", taker)
-    message = needed or _message(sync, taker, outsider)
     return rule.report(module, call, message, tier=tier, operand=operand)
 
 

@@ -59,16 +59,18 @@ import libcst as cst
 from torchlint.analysis.training.consumers import ends_a_loop
 from torchlint.analysis.training.guards import asks_for_identity, looks_for_broken
 from torchlint.analysis.training.truths import operand_of_truth, truths
-from torchlint.rule import Context, Module, Reported, Rule, Tier, because
+from torchlint.rule import Context, Module, Reported, Rule, Tier, Triggers, because
 
 rule = Rule(
     code="TL204",
     summary="Python decides by a tensor of the device on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers_on_demand=(
-        r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all|isnan|isinf)\(|isfinite\()"
-        r"|\bbool\(|(?<![.\w])(?:max|min)\(",
-        r"\.(?:any|all|sum|max|min|mean|isnan|isinf|isfinite)\(",
+    triggers=Triggers(
+        on_demand=(
+            r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all|isnan|isinf)\(|isfinite\()"
+            r"|\bbool\(|(?<![.\w])(?:max|min)\(",
+            r"\.(?:any|all|sum|max|min|mean|isnan|isinf|isfinite)\(",
+        )
     ),
     needs_gpu=True,
 )

@@ -126,7 +126,6 @@ def _copied(
     """The finding on an index that is copied to the device."""
     picked = module.value(item.value)
     parameters = tuple(sorted(picked.parameters - placing(picked.parameters)))
-    change = _create_on_device(index, item, module)
     said = "{:code} may be in host memory too, so that Python waits in any case"
     return rule.report(
         module,
@@ -134,8 +133,7 @@ def _copied(
         f"`{module.source(index)}` lies in host memory, so it is copied to the device on every "
         "step, and Python waits for that; create it there.",
         tier=None if stays is None else because(Tier.HINT, said, stays),
-        fix=change if isinstance(change, Fix) else None,
-        withheld=change if isinstance(change, str) else None,
+        fix=_create_on_device(index, item, module),
         operand=Operand(picked.only(Kind.DEVICE), tensor=False, parameters=parameters),
     )
 
@@ -151,14 +149,11 @@ def _may_stay(index: cst.BaseExpression, module: Module) -> bool:
 
 def _is_mask(index: cst.BaseExpression, module: Module) -> bool:
     """Whether it says for each element whether to take it, so that Python waits in any case."""
-    bindings = module.flow.reaching(index) if isinstance(index, cst.Name) else []
-    made = [index, *(each.value for each in bindings if each.value is not None)]
-    return any(
-        isinstance(each, cst.Comparison)
-        or (isinstance(each, cst.UnaryOperation) and isinstance(each.operator, cst.BitInvert))
-        or "bool" in module.source(each)
-        for each in made
-    )
+    for each in (index, *(binding.value for binding in module.flow.reaching(index))):
+        inverts = isinstance(each, cst.UnaryOperation) and isinstance(each.operator, cst.BitInvert)
+        if each and (inverts or isinstance(each, cst.Comparison) or "bool" in module.source(each)):
+            return True
+    return False
 
 
 def _create_on_device(index: cst.BaseExpression, item: cst.Subscript, module: Module) -> Fix | str:

@@ -56,13 +56,51 @@ train.py --with change.patch --nproc-per-node 2`.
 - Threads in which the exchange of logged losses was the cost: joliGEN #374, timm #2340
 """
 
-from torchlint.rule import Context, Match, Rule, because, method, passes
+import re
+from bisect import bisect_right
 
-from ._exchanged import exchanges_a_metric, goes_elsewhere, is_only_logged
+import libcst as cst
+
+from torchlint.analysis.training.guards import words
+from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
+from torchlint.analysis.uses import method_name
+from torchlint.rule import Context, Match, Module, Rule, because, method, once, passes
 
 _COLLECTIVES = ("all_reduce", "all_gather", "gather", "gather_for_metrics", "reduce")
 _OWN = ("reduce_dict", "reduce_mean", "reduce_tensor", "all_reduce_mean")
 """What people call their own functions around a collective."""
+_OTHERS = ("torch.gather", "torch.distributed.nn.", "functools.")
+_IN_PLACE = frozenset({"all_reduce", "reduce"})
+_LOGGED = re.compile(r"(?:^|_)(?:loss|losses|acc\d?|accuracy|metrics?)(?:_|$)")
+_SHOWN = frozenset(
+    {Purpose.SUM, Purpose.LIST, Purpose.STORED, Purpose.LOGGED, Purpose.TEXT, Purpose.SHOWN_RARELY}
+)
+_NOT_KNOWN = frozenset({Purpose.RETURNED, Purpose.COEFFICIENT, Purpose.UNKNOWN})
+
+
+def _exchanges_a_metric(match: Match) -> bool:
+    """Whether what the processes exchange is called a loss or a metric."""
+    given = words(match.call.args[0].value) if match.call.args else []
+    if not any(map(_LOGGED.search, given)):
+        return because(False, "what it exchanges is not called a loss or a metric")
+    names = match.module.resolve(match.call.func)
+    other = any(each.startswith(_OTHERS) for each in names)
+    return not other or because(False, "{:code} exchanges nothing to log", match.call.func)
+
+
+def _is_only_logged(match: Match) -> set[Purpose]:
+    """What the result is for, if that may be to log it alone."""
+    purposes = _purposes(match)
+    if not purposes <= _SHOWN | _NOT_KNOWN:
+        return because(set(), "the result is used for more than logs")
+    backward = _backward_later(match)
+    said = "the backward pass needs the result, {}"
+    return purposes if backward is None else because(set(), said, backward)
+
+
+def _goes_elsewhere(match: Match) -> bool:
+    elsewhere = not match.found(set) <= _SHOWN
+    return elsewhere and because(True, "nothing shows that the result is only logged")
 
 
 def _is_logged_on_each_step(match: Match) -> bool:
@@ -78,36 +116,97 @@ def _joins_another(match: Match) -> bool:
     calls = (call for name in _COLLECTIVES for call in module.calls_by_method.get(name, ()))
     for call in calls:
         near = module.function(call) is function and call.args
-        if near and not exchanges_a_metric(Match(call, module)):
+        if near and not _exchanges_a_metric(Match(call, module)):
             return because(True, "the processes wait for each other anyway, in {}", call)
     return False
-
-
-def _message(match: Match) -> str:
-    if match.argument is not None:
-        return (
-            "`sync_dist=True` averages this value over all processes on every step; log it with "
-            "`on_step=False, on_epoch=True`, or let each process log its own."
-        )
-    return (
-        "All processes exchange this value on every step; where it is only shown, do so every few "
-        "steps, or add it up and exchange the sum."
-    )
 
 
 rule = Rule(
     code="TL214",
     summary="processes exchange a loss or metric on every training step, only to log it",
     finds=(
-        passes("sync_dist", True, where=(_is_logged_on_each_step,)),
+        passes(
+            "sync_dist",
+            True,
+            where=(_is_logged_on_each_step,),
+            message="`sync_dist=True` averages this value over all processes on every step; log it "
+            "with `on_step=False, on_epoch=True`, or let each process log its own.",
+        ),
         method(
             *_COLLECTIVES,
             *_OWN,
-            where=(exchanges_a_metric, is_only_logged),
-            hint_if=(goes_elsewhere, _joins_another),
+            where=(_exchanges_a_metric, _is_only_logged),
+            hint_if=(_goes_elsewhere, _joins_another),
         ),
     ),
-    message=_message,
+    message="All processes exchange this value on every step; where it is only shown, do so every "
+    "few steps, or add it up and exchange the sum.",
     contexts=(Context.HOT,),
     needs_gpu=True,
 )
+
+
+# what is exchanged --------------------------------------------------------------------------------
+
+
+def _purposes(match: Match) -> set[Purpose]:
+    """What the result is for: of the call, or of the tensor that it changes in place."""
+    module, result = match.module, _with_methods(match.call, match.module)
+    if not isinstance(module.parent(result), cst.Expr):
+        return {purpose_of_value(result, module)}
+    changed = next(each for each in module.within(match.call.args[0]) if type(each) is cst.Name)
+    orders, later = _uses(module, changed.value, module.function(match.call))
+    return later[bisect_right(orders, module.order(changed))] or {Purpose.UNKNOWN}
+
+
+@once
+def _uses(
+    module: Module, name: str, function: cst.FunctionDef | None
+) -> tuple[list[int], list[set[Purpose]]]:
+    """Where a function uses a name, and what it uses the name for from each of these places on."""
+    orders: list[int] = []
+    later: list[set[Purpose]] = [set()]
+    for use in reversed(module.spelled(name, near=function)):
+        sets = isinstance(module.parent(use), cst.AssignTarget | cst.AugAssign)
+        if module.function(use) is function and not sets:
+            orders.append(module.order(use))
+            later.append(later[-1] | {_purpose(use, module)})
+    return orders[::-1], later[::-1]
+
+
+def _purpose(use: cst.Name, module: Module) -> Purpose:
+    if is_shown_rarely(use, module):
+        return Purpose.SHOWN_RARELY
+    return purpose_of_value(_with_methods(use, module), module)
+
+
+def _with_methods(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`gather(x).mean().item()` for the call of `gather` in it."""
+    parent = module.parent(node)
+    while isinstance(parent, cst.Attribute | cst.Call):
+        node, parent = parent, module.parent(parent)
+    return node
+
+
+def _backward_later(match: Match) -> cst.Call | None:
+    """The backward pass that starts from the exchanged loss: from the result, or from what the call
+    changes in place."""
+    module, function = match.module, match.module.function(match.call)
+    last = _last_backwards(module)
+    statement = module.small_statement(match.call)
+    targets = statement.targets if isinstance(statement, cst.Assign) else ()
+    exchanged = [word for each in targets for word in words(each.target)]
+    if not targets or method_name(match.call) in _IN_PLACE:
+        exchanged += words(match.call.args[0].value)
+    calls, here = (last.get((function, word)) for word in exchanged), module.order(match.call)
+    return next((call for call in calls if call and module.order(call) > here), None)
+
+
+@once
+def _last_backwards(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
+    """By function and word: the last backward pass that mentions the word."""
+    return {
+        (module.function(call), word): call
+        for call in sorted(module.loops.backward_calls, key=module.order)
+        for word in words(call)
+    }

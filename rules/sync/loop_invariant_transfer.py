@@ -54,10 +54,14 @@ It measures the fix, on a CPU as well as on a GPU. The numbers are bitwise equal
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
 """
 
+import re
+
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
+from torchlint.analysis.uses import receiver
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
     STEP_TEXT,
@@ -65,13 +69,44 @@ from torchlint.rule import (
     Context,
     Fix,
     Match,
+    Module,
     Rule,
+    Triggers,
     because,
     edits,
     method,
+    once,
 )
 
-from ._older import is_changed, is_older, may_move_older, moved_to_host
+_MOST_CALLS = 50
+_CONSTANT = re.compile(
+    rb"(?m)^(?:[ \t]*self\.)?([A-Za-z_]\w{0,80})[ \t]*=[ \t]*(?:torch|np|numpy)\w*\.(?!nn\b)[a-z]"
+)
+_MOVED = re.compile(rb"\.(?:to|cuda|type_as)\(")
+_NAME = re.compile(rb"(\w{1,80})(?:\[[^\n\]]{0,80}\])?$")
+
+
+def _may_move_older(text: bytes) -> bool:
+    """Whether a file moves a name or an attribute that it gives a new tensor."""
+    kept = set(_CONSTANT.findall(text))
+    ends = (each.start() for each in _MOVED.finditer(text)) if kept else ()
+    names = (_NAME.search(text[max(0, end - 80) : end]) for end in ends)
+    moves = any(name is not None and name[1] in kept for name in names)
+    said = "the file copies nothing to a device by a name or attribute that it gives a new tensor"
+    return moves or because(False, said)
+
+
+@once
+def _calls_that_change(module: Module) -> dict[str, list[cst.Call]]:
+    """The calls of methods that change their object, by its text: `x.fill_(0)`, `x[0].fill_(0)`."""
+    found: dict[str, list[cst.Call]] = {}
+    for name, calls in module.calls_by_method.items():
+        for call in calls if name.endswith("_") else ():
+            node = receiver(call)
+            while isinstance(node, cst.Subscript):
+                node = node.value
+            found.setdefault(dotted_text(node), []).append(call)
+    return found
 
 
 def _runs_once(match: Match) -> bool:
@@ -92,13 +127,13 @@ def _follows_device(match: Match) -> bool:
     if transfer.target is None or transfer.like:
         return False
     target = transfer.target.value
-    return isinstance(target, cst.Name) and not is_older(target, match.call, match.module)
+    return isinstance(target, cst.Name) and not _is_older(target, match.call, match.module)
 
 
 def _changes(match: Match) -> bool:
     """Whether the step makes what is moved, or changes it in place."""
     node, call, module = match.receiver, match.call, match.module
-    return not is_older(node, call, module) or is_changed(node, call, module)
+    return not _is_older(node, call, module) or _is_changed(node, call, module)
 
 
 def _is_module(match: Match) -> bool:
@@ -108,7 +143,7 @@ def _is_module(match: Match) -> bool:
 
 def _is_moved_back(match: Match) -> bool:
     """Whether the file also moves it to host memory, to make room or to save it."""
-    back = moved_to_host(match.receiver, match.module)
+    back = _moved_to_host(match.module).get(dotted_text(match.receiver))
     return back is not None and because(True, "{} moves it back to host memory", back)
 
 
@@ -126,10 +161,13 @@ def _is_parameter(match: Match) -> bool:
     return passed and because(True, said, match.receiver)
 
 
-def _message(match: Match) -> str:
+def _moved(match: Match) -> str:
     name = match.module.source(match.receiver)
-    if _is_module(match):
-        return f"`{name}` is moved on every step, which visits all its parameters; move it once."
+    return f"`{name}` is moved on every step, which visits all its parameters; move it once."
+
+
+def _copied(match: Match) -> str:
+    name = match.module.source(match.receiver)
     if match.module.step_loop(match.call) is None:
         return f"`{name}` is copied from host memory on each call; register it as a buffer."
     return f"`{name}` is the same on every step, and is copied each time; copy it before the loop."
@@ -138,8 +176,6 @@ def _message(match: Match) -> str:
 def _before_the_loop(match: Match) -> Fix | str:
     """Put a line that does nothing but move a module before the loop."""
     module, loop = match.module, match.module.step_loop(match.call)
-    if not _is_module(match):
-        return "other lines may need it in host memory"
     statement = module.small_statement(match.call)
     assert statement is not None
     if loop is None or getattr(statement, "value", None) is not match.call:
@@ -156,12 +192,65 @@ rule = Rule(
     summary="what stays the same is moved to the device on every training step",
     fix=Applicability.UNSAFE,
     finds=(
-        method("to", "cuda", where=(_is_module,)),
+        method("to", "cuda", where=(_is_module,), message=_moved, change=_before_the_loop),
         method("to", "cuda", "type_as", where=(_is_tensor,), hint_if=(_is_parameter,)),
     ),
     unless=(_runs_once, _follows_device, _changes, _is_moved_back),
-    message=_message,
-    change=_before_the_loop,
+    message=_copied,
+    change="other lines may need it in host memory",
     contexts=(Context.ACCELERATOR,),
+    triggers=Triggers(check=_may_move_older, unless=STEP_TEXT),
 )
-rule.narrow(may_move_older, unless=STEP_TEXT)
+
+
+# what is older than the loop ----------------------------------------------------------------------
+
+
+def _is_older(node: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:
+    """Whether a name was bound before the step around a place, or an attribute when its object
+    was made."""
+    if isinstance(node, cst.Name):
+        for each in module.flow.reaching(node):
+            if _is_in_step(each.node, place, module):
+                said = "{:code} is new on each step, or on each call, from {:line}"
+                return because(False, said, node, each.node)
+        return True
+    if not isinstance(node, cst.Attribute) or module.source(node.value) != "self":
+        return because(False, "nothing shows that {:code} is the same on each step", node)
+    kept = _is_kept(module, module.class_(node), node.attr.value)
+    return kept or because(False, "{:code} is not set by `__init__` alone", node)
+
+
+@once
+def _is_kept(module: Module, class_: cst.ClassDef | None, name: str) -> bool:
+    """Whether only `__init__` sets an attribute."""
+    kept = module.values.assigned(class_, name)
+    setters = [module.qualified_name(module.function(each.node)) for each in kept]
+    return bool(kept) and all(setter.endswith("__init__") for setter in setters)
+
+
+def _is_changed(node: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:
+    """Whether the step around a place changes something by a method."""
+    calls = _calls_that_change(module).get(dotted_text(node), [])[:_MOST_CALLS]
+    for call in calls:
+        if _is_in_step(call, place, module):
+            return because(True, "{} changes it in place", call)
+    return False
+
+
+def _is_in_step(node: cst.CSTNode, place: cst.CSTNode, module: Module) -> bool:
+    """Whether a node is part of the step around a place: of its step loop, or of its function."""
+    loop = module.step_loop(place)
+    step = module.function(place) if loop is None else loop.node
+    return any(each is step for each in (node, *module.ancestors(node)))
+
+
+@once
+def _moved_to_host(module: Module) -> dict[str, cst.Call]:
+    moves = [
+        call
+        for name in ("cpu", "to")
+        for call in module.calls_by_method.get(name, ())
+        if name == "cpu" or any(module.values.is_cpu(arg.value) for arg in call.args)
+    ]
+    return {dotted_text(call.func).rpartition(".")[0]: call for call in moves}

@@ -51,14 +51,29 @@ average takes no part in them.
 - PyTorch documentation, `torch.optim`: "Weight Averaging (SWA and EMA)"
 """
 
+import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import goes_over_parameters
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
-from ._averages import averages, in_one_call, why_not_in_one_call
+_ITSELF = frozenset({"data", "detach"})
+"""What stands for the same values of a tensor."""
+
+
+class _Part(NamedTuple):
+    """One of the two tensors of an average, and the code of its weight."""
+
+    tensor: cst.BaseExpression
+    weight: str
+
+
+_Average = tuple[_Part, _Part]
+
 
 rule = Rule(
     code="TL216",
@@ -75,16 +90,191 @@ rule = Rule(
 def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Reported]:
     if not goes_over_parameters(loop, module):
         return ()
-    if not averages(loop, module):
+    if not _averages(loop, module):
         return because((), "nothing in the loop is known to be an average of two tensors")
     message = (
         "This loop averages the parameters one by one on every step; average them in one call, by "
         "`torch.optim.swa_utils.get_ema_multi_avg_fn`."
     )
-    text = in_one_call(loop, module)
-    if text is None:
-        withheld = why_not_in_one_call(loop, module)
-        return rule.report(module, loop, message, withheld=withheld)
+    return rule.report(module, loop, message, fix=_in_one_call(loop, module))
+
+
+# averages -----------------------------------------------------------------------------------------
+
+
+def _averages(loop: cst.For, module: Module) -> bool:
+    """Whether a loop computes a moving average."""
+    scaled = {
+        module.source(node.target): node.value
+        for node in module.within(loop.body)
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.MultiplyAssign)
+    }
+    for node in module.within(loop.body):
+        if _average_of(node, module) is not None:
+            return True
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign):
+            decay = scaled.get(module.source(node.target))
+            rests = [weight for weight, _ in _factors(node.value)]
+            if decay is not None and any(_add_up(decay, rest, module) for rest in rests):
+                return True
+    return False
+
+
+def _average_of(node: cst.CSTNode, module: Module) -> _Average | None:
+    """What an expression averages, by weights that add up to 1; None if it is no average."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return _sum(node, module)
+    if not isinstance(node, cst.Call) or not method_name(node) or not node.args:
+        return None
+    owner, method, given = receiver(node), method_name(node), node.args[0].value
+    if len(node.args) == 3 and module.calls(node, "torch.lerp"):
+        weight = node.args[2].value
+        end = _Part(node.args[1].value, module.source(weight))
+        return _Part(given, _rest_of(weight, module)), end
+    if method in ("lerp", "lerp_") and len(node.args) == 2:
+        weight = node.args[1].value
+        return _Part(owner, _rest_of(weight, module)), _Part(given, module.source(weight))
+    if method == "add_" and isinstance(owner, cst.Call) and method_name(owner) == "mul_":
+        return _chained(owner, given, module.argument(node, "alpha"), module)
+    if method == "sub_":
+        for weight, moved in _factors(given):
+            if isinstance(moved, cst.BinaryOperation) and _are_alike(moved.left, owner, module):
+                return _Part(owner, _rest_of(weight, module)), _Part(moved.right, "")
+    return None
+
+
+def _sum(node: cst.BinaryOperation, module: Module) -> _Average | None:
+    """`m * average + (1 - m) * x`, in whatever order."""
+    for weight, tensor in _factors(node.left):
+        for other_weight, other in _factors(node.right):
+            if _add_up(weight, other_weight, module):
+                part = _Part(other, module.source(other_weight))
+                return _Part(tensor, module.source(weight)), part
+    return None
+
+
+def _chained(
+    scaled: cst.Call, added: cst.BaseExpression, alpha: cst.BaseExpression | None, module: Module
+) -> _Average | None:
+    """`average.mul_(m).add_(x, alpha=1 - m)`, `average.mul_(m).add_((1 - m) * x)`."""
+    decay = module.argument(scaled, "value", 0)
+    for weight, tensor in _factors(added) if alpha is None else [(alpha, added)]:
+        if decay is not None and _add_up(decay, weight, module):
+            average = _Part(receiver(scaled), module.source(decay))
+            return average, _Part(tensor, module.source(weight))
+    return None
+
+
+def _factors(node: cst.BaseExpression) -> list[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Both ways to take `a * b` for a weight and a tensor."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Multiply):
+        return []
+    return [(node.left, node.right), (node.right, node.left)]
+
+
+def _add_up(one: cst.BaseExpression, other: cst.BaseExpression, module: Module) -> bool:
+    """Whether one of two weights is 1 minus the other, as it is written or as numbers."""
+    first, second = module.literal(one), module.literal(other)
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first + second, 1)
+    return _is_rest(one, other, module) or _is_rest(other, one, module)
+
+
+def _is_rest(rest: cst.BaseExpression, weight: cst.BaseExpression, module: Module) -> bool:
+    """`1 - weight`, or a name for it."""
+    made = module.flow.reaching(rest)
+    meant = made[0].value if len(made) == 1 else rest
+    return (
+        isinstance(meant, cst.BinaryOperation)
+        and isinstance(meant.operator, cst.Subtract)
+        and module.literal(meant.left) == 1
+        and _are_alike(meant.right, weight, module)
+    )
+
+
+def _are_alike(one: cst.BaseExpression, other: cst.BaseExpression, module: Module) -> bool:
+    return module.source(one) == module.source(other)
+
+
+def _rest_of(weight: cst.BaseExpression, module: Module) -> str:
+    """The code of 1 minus a weight."""
+    text = module.source(weight)
+    return f"1 - ({text})" if isinstance(weight, cst.BinaryOperation) else f"1 - {text}"
+
+
+def _in_one_call(loop: cst.For, module: Module) -> Fix | str:
+    """The same average of all parameters, if the loop does nothing else."""
+    lists, statements = _zipped(loop, module), [*loop.body.body]
+    if isinstance(statements[0], cst.SimpleStatementLine):
+        statements = [*statements[0].body, *statements[1:]]
+    if len(statements) > 1 or loop.orelse is not None:
+        return "the loop does more than one average of two lists of parameters"
+    if len(lists) != 2:
+        return (
+            f"nothing shows that `{module.source(loop.iter)}` pairs two lists of parameters, as "
+            "`zip(a.parameters(), b.parameters())` does"
+        )
+    changed, parts = _changed_by(statements[0], module)
+    if lists.keys() != parts.keys() or changed not in parts:
+        return "nothing shows that its statement averages just the two parameters of each pair"
+    (current,) = (code for name, code in lists.items() if name != changed)
+    indent = edits.indentation(module, module.offsets(loop)[0])
+    call = f"torch.optim.swa_utils.get_ema_multi_avg_fn({parts[changed]})("
+    text = f"{call}\n{indent}    {lists[changed]}, {current}, 0\n{indent})"
     changes = (edits.replace_statement(module, loop, text), *edits.add_import(module, "torch"))
-    fix = Fix(Applicability.UNSAFE, "Average all parameters in one call", changes)
-    return rule.report(module, loop, message, fix=fix)
+    return Fix(Applicability.UNSAFE, "Average all parameters in one call", changes)
+
+
+def _zipped(loop: cst.For, module: Module) -> dict[str, str]:
+    """By name: the list that a loop over `zip(a.parameters(), b.parameters())` takes each from."""
+    names = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
+    if not isinstance(loop.iter, cst.Call) or not module.calls(loop.iter, "builtins.zip"):
+        return {}
+    return {
+        _name_of(name.value): _as_list(arg.value, module)
+        for name, arg in zip(names, loop.iter.args, strict=False)
+        if _is_list_of_parameters(arg.value, module)
+    }
+
+
+def _as_list(parameters: cst.BaseExpression, module: Module) -> str:
+    code = module.source(parameters)
+    goes_once = isinstance(parameters, cst.Call) and method_name(parameters) == "parameters"
+    return f"list({code})" if goes_once else code
+
+
+def _is_list_of_parameters(node: cst.BaseExpression | None, module: Module) -> bool:
+    """`model.parameters()`, `list(model.parameters())`, and a name for such a list, but not for
+    `model.parameters()`, which can be gone through only once."""
+    if isinstance(node, cst.Name):
+        made = module.flow.reaching(node)
+        node = made[0].value if len(made) == 1 and not made[0].path else None
+        if not isinstance(node, cst.Call) or not module.calls(node, "builtins.list"):
+            return False
+    if isinstance(node, cst.Call) and len(node.args) == 1 and module.calls(node, "builtins.list"):
+        node = node.args[0].value
+    return isinstance(node, cst.Call) and method_name(node) == "parameters"
+
+
+def _changed_by(statement: cst.CSTNode | None, module: Module) -> tuple[str, dict[str, str]]:
+    """The name of the average that a statement updates, and the weights by the names."""
+    value = getattr(statement, "value", None)
+    changed: cst.BaseExpression | None = None
+    if isinstance(statement, cst.Assign):
+        changed = statement.targets[0].target
+    elif isinstance(value, cst.Call) and method_name(value) == "copy_":
+        changed, value = receiver(value), module.argument(value, "src", 0)
+    parts = _average_of(value, module) if value is not None else None
+    if parts is None:
+        return "", {}
+    weights = {_name_of(part.tensor): part.weight for part in parts}
+    return _name_of(changed or parts[0].tensor), weights
+
+
+def _name_of(tensor: cst.CSTNode) -> str:
+    """`p` for `p.data` and `p.detach()`; empty for anything else that has no name."""
+    while isinstance(tensor, cst.Attribute | cst.Call):
+        if isinstance(tensor, cst.Attribute) and tensor.attr.value not in _ITSELF:
+            return ""
+        tensor = tensor.func if isinstance(tensor, cst.Call) else tensor.value
+    return tensor.value if isinstance(tensor, cst.Name) else ""

@@ -64,23 +64,39 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Context, Module, Reported, Rule, Tier, because, calls
-
-from ._element_builtins import BUILTINS, by_torch, message, takes_a_tensor
-from ._samples import adds_to, goes_over_samples, waits_for
-
-rule = Rule(
-    code="TL210",
-    summary="Python goes over a tensor element by element on every training step",
-    fix=(Applicability.SAFE, Applicability.UNSAFE),
-    finds=(calls(*(f"builtins.{each}" for each in BUILTINS), where=(takes_a_tensor,)),),
-    message=message,
-    change=by_torch,
-    contexts=(Context.HOT,),
-    triggers_on_demand=(rf"\b(?:{'|'.join(BUILTINS)})\(|\bfor\b",),
-    may_change="floats are added in another order, and NaN is found by `max` and `min`",
+from torchlint.analysis.training.syncs import Operand, operand_of_value
+from torchlint.analysis.training.truths import origin_of
+from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.values.kinds import TENSORS, Kind
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fix,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    Triggers,
+    because,
+    calls,
+    edits,
 )
 
+from ._boolean_masks import is_mask
+
+_ONE_TENSOR = frozenset(
+    "abs argmax argmin bool cat clamp clone cpu cuda detach eq exp flatten float ge gt int le log "
+    "long lt masked_select mean ne norm reshape sigmoid softmax squeeze stack sum to unsqueeze "
+    "view".split()
+)
+"""Methods and functions that make a single tensor, and nothing else that can be iterated over."""
+_NUMBERS = (cst.Subtract, cst.Multiply, cst.Divide, cst.Power, cst.BitAnd, cst.BitOr)
+_FINDS = frozenset({"argwhere", "masked_select", "nonzero", "unique", "unique_consecutive"})
+"""Their results have a size that the host must wait for."""
+_READS = frozenset({"item", "tolist"})
+_ADDING = frozenset({"index_add_", "scatter_add_"})
+_BUILTINS = ("sum", "max", "min", "any", "all", "sorted", "set")
 _WAITS = (
     "Each round of this loop waits for the GPU on every step; compute with the whole tensor, or "
     "read what the loop needs by one `.tolist()` before it."
@@ -89,6 +105,49 @@ _ADDS = (
     "Each round of this loop adds one sample by a kernel of its own on every step; join the "
     "indices and the numbers of all samples, and add once."
 )
+_WITHHELD = "whether one operation can do all rounds at once is not known"
+_TRUTHS = ("any", "all")
+
+
+def _takes_a_tensor(match: Match) -> bool:
+    args = match.call.args
+    if len(args) != 1 or args[0].star:
+        return because(False, "it is given more than a single tensor")
+    said = "{:code} may be a list or the like, and not a single tensor"
+    one = _is_one_tensor(args[0].value, match.module)
+    return one or because(False, said, args[0].value)
+
+
+def _message(match: Match) -> str:
+    instead = {"sorted": "torch.sort", "set": "torch.unique"}.get(_name(match))
+    use = f"use `{instead}`" if instead else f"call `.{_name(match)}()` of the tensor"
+    return f"Python's `{_name(match)}` goes over a tensor element by element; {use}."
+
+
+def _by_torch(match: Match) -> Fix | str:
+    """The same by a method of the tensor."""
+    name, value = _name(match), match.call.args[0].value
+    if name in ("sorted", "set"):
+        return f"what uses the {'list' if name == 'sorted' else 'set'} may not take a tensor"
+    text = f"{edits.operand(match.module, value)}.{name}()"
+    text = f"bool({text})" if name in _TRUTHS else text
+    counts = name == "sum" and isinstance(value, cst.Comparison) and _becomes_a_number(match)
+    applies = Applicability.SAFE if counts or name in _TRUTHS else Applicability.UNSAFE
+    edit = edits.replace(match.module, match.call, text)
+    return Fix(applies, f"Call `.{name}()` of the tensor", (edit,))
+
+
+rule = Rule(
+    code="TL210",
+    summary="Python goes over a tensor element by element on every training step",
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
+    finds=(calls(*(f"builtins.{each}" for each in _BUILTINS), where=(_takes_a_tensor,)),),
+    message=_message,
+    change=_by_torch,
+    contexts=(Context.HOT,),
+    triggers=Triggers(on_demand=(rf"\b(?:{'|'.join(_BUILTINS)})\(|\bfor\b",)),
+    may_change="floats are added in another order, and NaN is found by `max` and `min`",
+)
 
 
 @rule.on(cst.For, cst.ListComp, cst.GeneratorExp)
@@ -96,21 +155,126 @@ def takes_each_sample_alone(
     loop: cst.For | cst.ListComp | cst.GeneratorExp, module: Module
 ) -> Iterable[Reported]:
     head, body = (loop, loop.body) if isinstance(loop, cst.For) else (loop.for_in, loop.elt)
-    if not goes_over_samples(head.iter, module):
+    if not _goes_over_samples(head.iter, module):
         return ()
     for node in module.within(loop):
         if isinstance(node, cst.Break | cst.Return):
             return because((), "the loop may end before the last sample, by {}", node)
-    operand, message = waits_for(body, module), _WAITS
+    operand, message = _waits_for(body, module), _WAITS
     if operand is None:
-        operand, message = adds_to(body, module), _ADDS
+        operand, message = _adds_to(body, module), _ADDS
     if operand is None:
         return because((), "no round is known to wait for the GPU, or to add to a tensor on it")
     for above in module.ancestors(loop):
-        if isinstance(above, cst.For) and goes_over_samples(above.iter, module):
+        if isinstance(above, cst.For) and _goes_over_samples(above.iter, module):
             return because((), "the loop around it goes over samples too: ask about {}", above)
     tier = because(Tier.HINT, "a round may need what the one before has computed")
     return rule.report(module, loop, message, tier=tier, withheld=_WITHHELD, operand=operand)
 
 
-_WITHHELD = "whether one operation can do all rounds at once is not known"
+# what the loop does -------------------------------------------------------------------------------
+
+
+def _is_one_tensor(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression is certainly a tensor, not a list or tuple of some."""
+    origin = origin_of(node, module)
+    if isinstance(origin, cst.BinaryOperation):
+        computes = isinstance(origin.operator, _NUMBERS)
+    elif isinstance(origin, cst.Call):
+        computes = method_name(origin) in _ONE_TENSOR
+    else:
+        computes = isinstance(origin, cst.Comparison)
+    return computes and module.value(node).only(TENSORS | Kind.PARAMETER)
+
+
+def _goes_over_samples(iterable: cst.BaseExpression, module: Module) -> bool:
+    """Whether a loop goes over a tensor, or over `range(x.shape[0])`, `range(len(x))`."""
+    if not isinstance(iterable, cst.Call):
+        return _is_one_tensor(iterable, module)
+    names = module.resolve(iterable.func)
+    if "builtins.range" in names:
+        return any(_is_first_size(arg.value, module) for arg in iterable.args)
+    if names in (("builtins.zip",), ("builtins.enumerate",)):
+        return any(_is_one_tensor(arg.value, module) for arg in iterable.args)
+    return _is_one_tensor(iterable, module)
+
+
+def _waits_for(code: cst.CSTNode, module: Module) -> Operand | None:
+    """The first tensor on which a part of the code makes the host wait: `x.item()`,
+    `torch.unique(x)`, `x[x > 0]`, `x[:length]`."""
+    for node in module.within(code):
+        waited = _waited_for(node, module)
+        value = module.value(waited)
+        if value.has(Kind.DEVICE) and not value.has(Kind.HOST):
+            return Operand(True, True, ())
+        operand = operand_of_value(value)
+        if operand is not None:
+            return operand
+    return None
+
+
+def _adds_to(code: cst.CSTNode, module: Module) -> Operand | None:
+    """The tensor from outside to which a part of the code adds at the places that an index
+    names."""
+    for call in module.within(code):
+        if not isinstance(call, cst.Call) or method_name(call) not in _ADDING:
+            continue
+        total = receiver(call)
+        made = (module.ancestors(each.node) for each in module.flow.reaching(total))
+        if isinstance(total, cst.Name) and not any(code in each for each in made):
+            return operand_of_value(module.value(total))
+    return None
+
+
+def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
+    if isinstance(node, cst.Index):
+        return node.value if is_mask(node.value, module) else None
+    if isinstance(node, cst.Slice):
+        return node.upper or node.lower
+    if not isinstance(node, cst.Call) or method_name(node) not in _FINDS | _READS:
+        return None
+    function = any(name.startswith("torch.") for name in module.resolve(node.func))
+    given = module.argument(node, "input", 0) if function else None
+    return given or receiver(node)
+
+
+def _is_first_size(count: cst.BaseExpression | None, module: Module) -> bool:
+    """`x.shape[0]`, `x.size(0)`, `len(x)`, a name for it, and `n` after `n, c, h, w = x.shape`."""
+    bindings = module.flow.reaching(count)
+    if len(bindings) == 1:
+        count = bindings[0].value
+        if bindings[0].path == (0,):
+            return _is_shape(count)
+    if isinstance(count, cst.Subscript):
+        index = count.slice[0].slice
+        first = isinstance(index, cst.Index) and module.literal(index.value) == 0
+        return first and _is_shape(count.value)
+    if not isinstance(count, cst.Call) or not count.args:
+        return False
+    given = count.args[0].value
+    if "builtins.len" in module.resolve(count.func):
+        return _is_one_tensor(given, module)
+    return method_name(count) == "size" and module.literal(given) == 0
+
+
+def _is_shape(node: cst.BaseExpression | None) -> bool:
+    """`x.shape`, `x.size()`."""
+    name = node.func if isinstance(node, cst.Call) else node
+    return isinstance(name, cst.Attribute) and name.attr.value in ("shape", "size")
+
+
+# builtins that go over elements -------------------------------------------------------------------
+
+
+def _name(match: Match) -> str:
+    assert isinstance(match.call.func, cst.Name)
+    return match.call.func.value
+
+
+def _becomes_a_number(match: Match) -> bool:
+    """`sum(…).item()`, `int(sum(…))`: it has one element, so the tensor has one dimension."""
+    taker, attribute = match.module.call_with(match.call), match.module.parent(match.call)
+    if taker is not None:
+        return match.module.calls(taker, "builtins.int", "builtins.float")
+    read = match.module.parent(attribute) if isinstance(attribute, cst.Attribute) else None
+    return isinstance(read, cst.Call) and method_name(read) == "item"

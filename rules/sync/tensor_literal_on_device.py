@@ -89,12 +89,12 @@ from torchlint.rule import (
 _NUMBERS = (bool, int, float, complex)
 
 
-def _is_constant(match: Match) -> bool:
-    """Whether all that the tensor is made of are numbers that are written out."""
-    given = [arg for arg in match.call.args if arg.keyword is None]
-    constant = len(given) == 1 and bool(_numbers(given[0].value, match.module))
+def _constants(match: Match) -> list[object]:
+    """The numbers that are written out, if the tensor is made of nothing else."""
+    given = [arg.value for arg in match.call.args if arg.keyword is None]
+    numbers = _numbers(given[0], match.module) if len(given) == 1 else []
     said = "{:code} is not made of written numbers alone"
-    return constant or because(False, said, given[0].value if given else match.call)
+    return numbers or because([], said, given[0] if given else match.call)
 
 
 def _goes_to_device(match: Match) -> bool:
@@ -109,10 +109,8 @@ def _goes_to_device(match: Match) -> bool:
 def _numbers(node: cst.BaseExpression, module: Module) -> list[object]:
     """The numbers in nested lists; none if there is anything else."""
     if isinstance(node, cst.List | cst.Tuple):
-        parts = [
-            _numbers(each.value, module) if isinstance(each, cst.Element) else []
-            for each in node.elements
-        ]
+        plain = all(isinstance(each, cst.Element) for each in node.elements)
+        parts = [_numbers(each.value, module) for each in node.elements] if plain else [[]]
         return list(chain(*parts)) if all(parts) else []
     if isinstance(node, cst.Call) and module.calls(node, "builtins.float"):  # `float("inf")`
         written = all(literal(arg.value) is not UNKNOWN for arg in node.args)
@@ -122,11 +120,9 @@ def _numbers(node: cst.BaseExpression, module: Module) -> list[object]:
 
 
 def _message(match: Match) -> str:
-    call, module = match.call, match.module
-    data = call.args[0].value
-    name = module.source(call.func)
+    name = match.module.source(match.call.func)
     fact = f"`{name}` copies a constant to the device on every step, and Python waits for that"
-    if len(set(map(repr, _numbers(data, module)))) == 1:
+    if len(set(map(repr, match.found(list)))) == 1:
         return f"{fact}; let `torch.full` fill it there."
     return f"{fact}; create it once, as a buffer or before the first step."
 
@@ -139,7 +135,7 @@ def _fill(match: Match) -> Fix | str:
     shape: tuple[int, ...] = ()
     while isinstance(first, cst.List | cst.Tuple):
         shape, first = (*shape, len(first.elements)), first.elements[0].value
-    numbers = _numbers(data, module)
+    numbers = match.found(list)
     if len(set(map(repr, numbers))) > 1:
         return "register a buffer, or create it before the first step"
     if not isinstance(call.func, cst.Attribute):
@@ -162,7 +158,7 @@ rule = Rule(
     summary="a constant is copied to the device on every training step",
     tier=Tier.HINT,
     fix=Applicability.SAFE,
-    finds=(calls("torch.tensor", "torch.as_tensor", where=(_is_constant, _goes_to_device)),),
+    finds=(calls("torch.tensor", "torch.as_tensor", where=(_constants, _goes_to_device)),),
     message=_message,
     change=_fill,
     contexts=(Context.HOT, Context.ACCELERATOR),

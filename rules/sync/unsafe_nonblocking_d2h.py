@@ -45,15 +45,46 @@ It cannot: the program becomes correct, not faster. What is measured is the wait
   directions"
 """
 
+from bisect import bisect_left
+
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.whereabouts import off_device
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import (
+    method_behind,
+    method_name,
+    occurrences,
+    reads_of_targets,
+    receiver,
+)
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Argument, Context, Match, Rule, because, method, remove
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Context,
+    Match,
+    Module,
+    Rule,
+    because,
+    method,
+    once,
+    remove,
+)
 
-from ._host_reads import first_read, wait_between
+_MOST_USES = 50
+_VIEWS = frozenset("detach view reshape squeeze unsqueeze flatten transpose permute t".split())
+_WAITING = ("synchronize", "wait", "wait_event", "wait_stream", "query")
+_READERS = ("torch.", "numpy.", "builtins.")
+_OPERATORS = (
+    cst.BinaryOperation,
+    cst.Comparison,
+    cst.ComparisonTarget,
+    cst.FormattedStringExpression,
+    cst.UnaryOperation,
+)
+_ASKS = frozenset({"builtins.id", "builtins.isinstance", "builtins.len", "torch.is_tensor"})
+_ABOUT = frozenset("shape size dim ndim dtype device numel is_pinned record_stream".split())
 
 
 def _copies_to_host(match: Match) -> bool:
@@ -71,7 +102,7 @@ def _fills_pinned(match: Match) -> bool:
     source = argument(match.call, "src", 0)
     if not module.value(source).only(Kind.DEVICE):
         return off_device(False, source, module)
-    made = module.flow.reaching(buffer) if isinstance(buffer, cst.Name) else []
+    made = module.flow.reaching(buffer)
     pinned = any(isinstance(each.value, cst.Call) and _pins(each.value) for each in made)
     return pinned or because(False, "nothing shows that {:code} is in pinned memory", buffer)
 
@@ -87,10 +118,10 @@ def _may_lie_on_host(match: Match) -> bool:
 
 def _is_read_in_time(match: Match) -> bool:
     """Whether nothing reads the copy, or the code waits for it before."""
-    read = first_read(match.call, match.module)
+    read = _first_read(match.call, match.module)
     if read is None:
         return because(True, "nothing in the same function is known to read the copy")
-    wait = wait_between(match.call, read, match.module)
+    wait = _wait_between(match.call, read, match.module)
     said = "{} waits for the copy before it is read, in {:line}"
     return wait is not None and because(True, said, wait, read)
 
@@ -117,3 +148,62 @@ rule = Rule(
     needs_gpu=True,
     may_change="numbers that were read too early become those that were computed",
 )
+
+
+# reads on the host --------------------------------------------------------------------------------
+
+
+def _first_read(copy: cst.Call, module: Module) -> cst.CSTNode | None:
+    """The first place after a copy, in its function, that reads the numbers of its result."""
+    uses = _uses(copy, module)
+    later = uses[bisect_left(uses, module.order(copy), key=module.order) :][:_MOST_USES]
+    here = (each for each in later if module.function(each) is module.function(copy))
+    return next((each for each in here if _is_read(_viewed(each, module), module)), None)
+
+
+def _wait_between(copy: cst.CSTNode, read: cst.CSTNode, module: Module) -> cst.Call | None:
+    """The first call between two places in the text that waits for the device."""
+    waits = _waits(module)
+    after = waits[bisect_left(waits, module.order(copy), key=module.order) :]
+    return after[0] if after and module.order(after[0]) < module.order(read) else None
+
+
+@once
+def _waits(module: Module) -> list[cst.Call]:
+    """Where the file waits for the device."""
+    calls = (call for name in _WAITING for call in module.calls_by_method.get(name, ()))
+    return sorted(calls, key=module.order)
+
+
+def _uses(copy: cst.Call, module: Module) -> list[cst.BaseExpression]:
+    """The copy, or the places that are written like the name that it has, in source order."""
+    if method_name(copy) == "copy_":
+        filled = receiver(copy)
+        return [each for each in occurrences(filled, module) if each is not filled]
+    assign = module.parent(_viewed(copy, module))
+    return [*reads_of_targets(assign, module)] if isinstance(assign, cst.Assign) else [copy]
+
+
+def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`x.detach()[0]` for the `x` in it, which reads no number yet."""
+    while True:
+        parent, call = module.parent(node), method_behind(node, module)
+        if isinstance(parent, cst.Subscript):
+            node = parent
+        elif call is not None and method_name(call) in _VIEWS:
+            node = call
+        else:
+            return node
+
+
+def _is_read(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether the numbers of a tensor are read: by its methods, by operators, by torch and NumPy.
+    What else it is given to may only keep it."""
+    parent = module.parent(node)
+    if isinstance(parent, cst.Attribute):
+        return parent.attr.value not in _ABOUT
+    call = module.call_with(node)
+    if call is not None:
+        names = module.resolve(call.func)
+        return _ASKS.isdisjoint(names) and any(name.startswith(_READERS) for name in names)
+    return isinstance(parent, _OPERATORS)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
 
 from torchlint.changes import git as changes_git
-from torchlint.changes.changed_lines import Changes
-from torchlint.changes.files_before import files_before
+from torchlint.changes.files_before import MergeBase
 from torchlint.changes.git import GitError, Repository
-from torchlint.changes.line_ages import line_ages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +77,6 @@ def plant(folder: Path, mark: Path) -> None:
     rev-parse = {program}
     ls-tree = {program}
     ls-files = {program}
-    blame = {program}
     diff-index = {program}
     cat-file = {program}
 [diff]
@@ -98,7 +94,6 @@ def plant(folder: Path, mark: Path) -> None:
     merge-base = !{program}
     ls-tree = !{program}
     ls-files = !{program}
-    blame = !{program}
     diff-index = !{program}
     cat-file = !{program}
 [credential]
@@ -134,15 +129,9 @@ def test_nothing_that_the_configuration_names_is_started(here: Path, tmp_path: P
     plant(here, mark)
     (here / "fit.py").write_text("one\ntwo\n" * 50 + "three\nfour\n")
     (here / "new.py").write_text("one\n")
-    changes = Changes("base").lines({"fit.py": None, "new.py": None})
-    assert changes["fit.py"].rows == {101, 102}
-    assert changes["new.py"].rows == {1}
-    before = files_before(Changes("base"), ["fit.py", "new.py"])
+    before = MergeBase("base").files(["fit.py", "new.py"])
     assert before.gone == {str(here / "train.py"): b"one\ntwo\n" * 50}
     assert before.renamed == {str(here / "train.py"): "fit.py"}
-    (here / "train.py").write_text("one\n")
-    ages = line_ages({"train.py": {1}}, date.today(), budget_s=60.0, progress=lambda *_: None)
-    assert ages.keys() == {("train.py", 1)}
     assert not mark.exists()
     # The trap is armed: git itself walks into it.
     subprocess.run(["git", "status"], cwd=here, capture_output=True, check=False)
@@ -164,8 +153,8 @@ def test_an_object_that_is_missing_is_not_fetched(here: Path, tmp_path: Path) ->
     mark = tmp_path / "started"
     lose(here, git(here, "rev-parse", "base:train.py").strip())
     plant(here, mark)
-    with pytest.raises(GitError, match=r"^(Git cannot read|The repository lacks) .*\.$"):
-        Changes("base").lines({"train.py": None})
+    with pytest.raises(GitError, match=r"^--since: (Git cannot read|The repository lacks) .*\.$"):
+        MergeBase("base").files(["train.py"])
     assert not mark.exists()
     subprocess.run(["git", "cat-file", "-p", "base:train.py"], capture_output=True, check=False)
     assert mark.exists()
@@ -204,7 +193,7 @@ def test_a_commit_has_many_names(here: Path, revision: str) -> None:
 def test_no_repository_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(GitError, match=r"^There is no git repository here; run in one\.$"):
+    with pytest.raises(GitError, match=r"^--since: There is no git repository here; run in one\.$"):
         Repository(".")
 
 
@@ -231,7 +220,7 @@ def test_histories_without_a_common_commit_are_a_sentence(here: Path) -> None:
     git(here, "checkout", "--quiet", "--orphan", "island")
     git(here, "commit", "--quiet", "-m", "alone")
     with pytest.raises(GitError, match="no commit in common"):
-        Changes("main")
+        MergeBase("main")
 
 
 def test_a_large_old_file_is_not_read(here: Path) -> None:

@@ -81,9 +81,9 @@ def test_comments_may_have_an_end(torchlint: Run, train: Path) -> None:
         (("--until", "2999-12-31"), "--until needs --add-ignore"),
         (("--add-ignore", "--until", "2020-01-31"), "--until needs a day to come"),
         (("--add-ignore", "--until", "soon"), "--until needs a day to come"),
-        (("--add-ignore", "--watch"), "drop --watch, --baseline, --diff-base and --since"),
+        (("--add-ignore", "--watch"), "drop --watch, --baseline and --since"),
         (("--add-ignore", "--baseline", "known.json"), "drop --watch, --baseline"),
-        (("--add-ignore", "--diff-base", "HEAD"), "drop --watch, --baseline"),
+        (("--add-ignore", "--since", "HEAD"), "drop --watch, --baseline"),
     ],
 )
 def test_words_that_do_not_fit_are_explained(

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from torchlint.cli import baselines as baselining
-from torchlint.cli import dates
 from torchlint.finding import Diagnostic, Finding, Position, Tier
+from torchlint.silence import until
 
 MakeFinding = Callable[..., Finding]
 Run = Callable[..., Any]
@@ -27,8 +26,7 @@ def project(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "src").mkdir()
     for name in ("src/a.py", "src/b.py", "c.py"):
         (here / name).write_text("import torch\n\n    loss.item()\n")
-    for module in (dates, baselining):
-        monkeypatch.setattr(module, "today", lambda: date(2026, 5, 1))
+    monkeypatch.setattr(until, "today", lambda: date(2026, 5, 1))
     return here
 
 
@@ -86,22 +84,33 @@ def test_hints_are_written_on_request_and_left_in_peace_without(
     assert torchlint("baseline", "check", "--hints").code == 1
 
 
-def test_a_baseline_does_not_grow_by_itself(torchlint: Run, linter: Any, find: Any) -> None:
+def test_writing_again_takes_what_is_new_and_says_so(
+    torchlint: Run, linter: Any, find: Any
+) -> None:
     linter.findings = [find()]
     torchlint("baseline", "write", "--owner", "vision")
-    before = Path(FILE).read_bytes()
     linter.findings = [find(), find(row=9), find("c.py")]
-    refused = torchlint("baseline", "write")
-    assert refused.code == 1
-    assert refused.text == "src/a.py:9:5: TL201 It waits.\nc.py:3:5: TL201 It waits.\n"
-    assert refused.err == (
-        "2 findings are not in torchlint-baseline.json, and nothing was written; "
-        "fix them, or accept them with --allow-growth.\n"
-    )
-    assert Path(FILE).read_bytes() == before
-    allowed = torchlint("baseline", "write", "--allow-growth", "--owner", "audio")
-    assert (allowed.code, allowed.text) == (0, "torchlint-baseline.json: 1 → 3 findings.\n")
+    grown = torchlint("baseline", "write", "--owner", "audio")
+    assert (grown.code, grown.text) == (0, "torchlint-baseline.json: 1 → 3 findings.\n")
     assert [(each["owner"], each["count"]) for each in entries()] == [("audio", 1), ("vision", 2)]
+
+
+def test_an_option_that_went_names_what_to_do(torchlint: Run, linter: Any) -> None:
+    outcome = torchlint("baseline", "write", "--allow-growth")
+    assert outcome.code == 2
+    assert "records new findings without --allow-growth; leave it out" in outcome.err
+
+
+def test_entries_of_a_run_stay_as_they_are(torchlint: Run, linter: Any, find: Any) -> None:
+    linter.findings = [find()]
+    torchlint("baseline", "write")
+    of_a_run = {"path": "src/a.py", "rule": "TR201", "kind": "item", "most": 2, "reason": "log"}
+    Path(FILE).write_text(json.dumps({"version": 1, "entries": [*entries(), of_a_run]}))
+    assert torchlint("baseline", "check").code == torchlint("check", "--baseline", FILE).code == 0
+    linter.findings = []
+    for command in ("write", "prune"):
+        assert torchlint("baseline", command).code == 0
+        assert entries() == [of_a_run]
 
 
 def test_write_takes_out_what_is_gone_and_keeps_the_notes(
@@ -136,7 +145,7 @@ def test_a_day_that_is_over_is_no_expiry(torchlint: Run, linter: Any, day: str) 
 
 def test_write_does_not_replace_what_is_no_baseline(torchlint: Run, linter: Any) -> None:
     Path(FILE).write_text("precious")
-    outcome = torchlint("baseline", "write", "--allow-growth")
+    outcome = torchlint("baseline", "write")
     assert outcome.code == 2
     assert outcome.err.startswith("Error: torchlint-baseline.json: This is not valid JSON")
     assert Path(FILE).read_text() == "precious"

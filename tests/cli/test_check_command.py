@@ -248,10 +248,10 @@ def test_the_counter_is_cleared_before_an_error_is_shown(
     torchlint: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from torchlint import library
-    from torchlint.report.terminal.progress import Progress
+    from torchlint.report.terminal.file_counter import FileCounter
 
     cleared: list[bool] = []
-    monkeypatch.setattr(Progress, "clear", lambda self: cleared.append(True))
+    monkeypatch.setattr(FileCounter, "clear", lambda self: cleared.append(True))
 
     def crash(*_args: object, **_options: object) -> None:
         raise ZeroDivisionError("x")

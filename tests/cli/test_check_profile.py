@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.profile.results import confirmed, profile, read_at, written
+from torchlint.experiment.figures import TIMES
 from torchlint.finding import Tier
-from torchlint.report.verify.figures import TIMES
 
 if TYPE_CHECKING:
     from pathlib import Path

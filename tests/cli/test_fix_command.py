@@ -13,8 +13,8 @@ from torchlint.fixes.fixer import FixedFile, FixReport
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.engine.tiers import Wanted
     from torchlint.project.target import Target
+    from torchlint.silence.tiers import Wanted
 
 MakeFinding = Callable[..., Finding]
 Run = Callable[..., Any]

@@ -13,7 +13,7 @@ import pytest
 import torchlint
 from torchlint import __version__
 from torchlint.cli import torchlint as group
-from torchlint.cli.commands.check import command
+from torchlint.cli.commands.check_command import command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +99,7 @@ def test_a_closed_pipe_is_quiet(here: Path) -> None:
 def test_a_stream_in_an_old_encoding_gets_escapes(here: Path) -> None:
     code = (
         "import sys, click; from torchlint.__main__ import main; "
-        "from torchlint.cli.commands import check; check.command.callback = lambda **words: click.echo('\u6a21'); "
+        "from torchlint.cli.commands import check_command as check; check.command.callback = lambda **words: click.echo('\u6a21'); "
         "sys.argv = ['torchlint', 'check']; main()"
     )
     done = subprocess.run(

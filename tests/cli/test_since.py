@@ -53,11 +53,10 @@ def test_old_findings_are_counted_and_the_exit_code_is_0(torchlint: Run) -> None
     )
 
 
-@pytest.mark.parametrize("option", ["--since", "--diff-base"])
-def test_before_the_first_commit_everything_is_new(torchlint: Run, here: Path, option: str) -> None:
+def test_before_the_first_commit_everything_is_new(torchlint: Run, here: Path) -> None:
     git("checkout", "--quiet", "--orphan", "fresh")
     (here / "train.py").write_text(TRAIN + CALL)
-    outcome = torchlint("check", option, "HEAD")
+    outcome = torchlint("check", "--since", "HEAD")
     assert outcome.code == 1
     assert outcome.text.endswith("Found 2 problems in 2 files; 2 files checked.\n")
 
@@ -82,7 +81,7 @@ def test_a_new_call_makes_an_old_helper_a_finding(torchlint: Run, here: Path) ->
 
 
 def test_what_makes_a_helper_slow_may_be_anywhere(here: Path, found: Run) -> None:
-    """`--diff-base` does not see this one: the loop has no new line that names the helper."""
+    """The loop has no new line that names the helper."""
     indirect = "def show(output, labels):\n    print(1)\n"
     (here / "train.py").write_text(TRAIN + "        show(output, labels)\n\n\n" + indirect)
     commit()
@@ -276,9 +275,9 @@ def test_it_goes_with_statistics_and_exit_zero(torchlint: Run, here: Path) -> No
         (("--since", "nope"), 'The repository knows no commit "nope"; fetch it first'),
         (("--since=-x",), '"-x" is not a revision; name a branch'),
         (("--since", ""), '"" is not a revision; name a branch'),
-        (("--since", "main", "--diff-base", "main"), "exclude each other"),
+        (("--diff-base", "main"), "There is no --diff-base any more; write `--since REF`."),
         (("--since", "main", "-"), "name files and folders instead of `-`"),
-        (("--since", "main", "--add-ignore"), "drop --watch, --baseline, --diff-base and --since"),
+        (("--since", "main", "--add-ignore"), "drop --watch, --baseline and --since"),
     ],
 )
 def test_what_cannot_be_is_2_before_anything_is_checked(

@@ -1,4 +1,4 @@
-"""`torchlint suppressions` with the real engine and a real repository."""
+"""`torchlint suppressions` with the real engine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from tests.cli.repositories import begin, git
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,9 +44,8 @@ OLD = "import torch\nfor x in loader:\n    loss = model(x.cuda())\n    loss.back
 
 @pytest.fixture(autouse=True)
 def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin(here, monkeypatch, train=TRAIN)
-    monkeypatch.setenv("GIT_AUTHOR_DATE", datetime(2026, 4, 1, 12).astimezone().isoformat())
-    monkeypatch.setattr("torchlint.cli.dates.today", lambda: datetime(2026, 5, 1).date())
+    (here / "train.py").write_text(TRAIN)
+    monkeypatch.setattr("torchlint.silence.until.today", lambda: datetime(2026, 5, 1).date())
     (here / "torchlint.toml").write_text(CONFIG)
 
 
@@ -56,28 +53,25 @@ def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def baseline(torchlint: Run, here: Path) -> None:
     (here / "known.json").write_text('{"version": 1, "entries": []}')
     (here / "old.py").write_text(OLD + "loss.item()\n")
-    written = torchlint("baseline", "write", "old.py", "--allow-growth", "--until", "2999-12-31",
+    written = torchlint("baseline", "write", "old.py", "--until", "2999-12-31",
                         "--owner", "data", "--reason", "later")  # fmt: skip
     assert written.code == 0
 
 
 @pytest.mark.usefixtures("baseline")
 def test_everything_that_silences_is_listed_with_its_state(torchlint: Run, here: Path) -> None:
-    git("add", ".")
-    git("commit", "--quiet", "-m", "first")
-    (here / "train.py").write_text("# Moved.\n" + TRAIN.replace("y = 1", "y = 2"))
     outcome = torchlint("suppressions")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.text == (
-        "known.json:4: baseline[TL201] old.py (1 finding), owner data, until 2999-12-31, "
-        "30 days old: later\n"
-        "torchlint.toml:4: per-file-ignores[TL2] tests/*, unused, 30 days old\n"
-        "torchlint.toml:5: per-file-ignores[TL101] train.py, 30 days old\n"
-        "train.py:13: ignore[TL201], ended on 2020-01-31, 30 days old: the old log\n"
-        "train.py:14: ignore[TL202, TL201], until 2999-12-31, unused: TL201, 30 days old\n"
-        "train.py:15: ignore[TL401], invalid, 30 days old\n"
-        "train.py:16: ignore[TL201], unused, 0 days old\n"
-        "train.py:17: noqa[TL202], 30 days old\n"
+        "known.json:4: baseline[TL201] old.py (1 finding), owner data, until 2999-12-31: "
+        "later\n"
+        "torchlint.toml:4: per-file-ignores[TL2] tests/*, unused\n"
+        "torchlint.toml:5: per-file-ignores[TL101] train.py\n"
+        "train.py:12: ignore[TL201], ended on 2020-01-31: the old log\n"
+        "train.py:13: ignore[TL202, TL201], until 2999-12-31, unused: TL201\n"
+        "train.py:14: ignore[TL401], invalid\n"
+        "train.py:15: ignore[TL201], unused\n"
+        "train.py:16: noqa[TL202]\n"
         "\n"
         "5 comments, 2 settings, 1 baseline entry; 1 has ended, 1 is invalid, 2 are unused.\n"
     )
@@ -97,7 +91,6 @@ def test_json_has_the_same(torchlint: Run, here: Path) -> None:
         ("ignore", 15, False),
         ("noqa", 16, None),
     ]
-    assert found[0]["age_days"] is None  # nothing is committed yet
     assert found[3] == {
         "kind": "ignore",
         "filename": "train.py",
@@ -113,7 +106,6 @@ def test_json_has_the_same(torchlint: Run, here: Path) -> None:
         "invalid": False,
         "used": None,
         "unused_rules": [],
-        "age_days": None,
     }
 
 
@@ -123,7 +115,7 @@ def test_a_pattern_is_unused_only_if_the_whole_project_was_asked_about(
     (here / "torchlint.toml").write_text(CONFIG.partition("\n")[2])
     (here / "other.py").write_text("")
     said = torchlint("suppressions", "other.py").text
-    assert said.startswith("torchlint.toml:3: per-file-ignores[TL2] tests/*, age unknown\n")
+    assert said.startswith("torchlint.toml:3: per-file-ignores[TL2] tests/*\n")
 
 
 def test_in_a_notebook_rows_count_by_cell(torchlint: Run, here: Path) -> None:
@@ -137,7 +129,7 @@ def test_in_a_notebook_rows_count_by_cell(torchlint: Run, here: Path) -> None:
     notebook = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (here / "a.ipynb").write_text(json.dumps(notebook))
     assert torchlint("suppressions").text.startswith(
-        "a.ipynb:cell 2:2: ignore-file[TL201], unused, age unknown\n"
+        "a.ipynb:cell 2:2: ignore-file[TL201], unused\n"
     )
 
 

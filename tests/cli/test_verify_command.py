@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from torchlint.cli import program_check, verification
+from tests.report.verify.sample_results import comparison, numerics, result
+from torchlint.cli import program_check, script_runs
 from torchlint.experiment import missing_packages as needs
-from torchlint.experiment.intervals import Estimate
-from torchlint.experiment.machine import Environment, hardware
-from torchlint.experiment.plan import DeclaredPlan
+from torchlint.experiment.machine import hardware
 from torchlint.files.reading import SourceError
 from torchlint.runtime.failures import OutOfTime
 from torchlint.verify import verification as session
@@ -25,8 +24,6 @@ from torchlint.verify.result import (
     Comparison,
     FixPlace,
     FixResult,
-    Noise,
-    Numerics,
     Result,
     Verdict,
 )
@@ -52,13 +49,8 @@ for batch in range(9):
 """
 
 
-def estimate(ratio: float) -> Estimate:
-    interval = (ratio * 0.99, ratio * 1.01)
-    return Estimate(ratio, interval, interval, 4, 40, 0.01, 0.02, (10.0, 10.0 / ratio))
-
-
-def comparison(verdict: Verdict, agreement: Agreement = Agreement.BITWISE) -> Comparison:
-    return Comparison(verdict, estimate(1.2), Numerics(agreement, steps=30))
+def alone(verdict: Verdict, agreement: Agreement = Agreement.BITWISE) -> Comparison:
+    return comparison(verdict, numerics=numerics(agreement))
 
 
 class Session:
@@ -66,26 +58,20 @@ class Session:
 
     def __init__(self) -> None:
         self.exit = 0
-        self.alone = comparison(Verdict.CONFIRMED)
+        self.alone = alone(Verdict.CONFIRMED)
         self.asked: list[tuple[Any, Any]] = []
 
     def verify(self, request: Any, changes: Any, watcher: Any) -> Result:
         self.asked.append((request, changes))
         fixes = tuple(
             FixResult(
-                fix.id, fix.code, fix.name, "unsafe", fix.message,
-                (FixPlace(fix.path, 7, True),), self.alone,
+                each.id, each.code, each.name, "unsafe", each.message,
+                (FixPlace(each.path, 7, True),), self.alone,
             )
-            for fix in (changes.fixes.fixes if changes.fixes else ())
+            for each in (changes.fixes.fixes if changes.fixes else ())
         )  # fmt: skip
-        return Result(
-            argv=changes.program.words,
-            environment=Environment("2.13.0", "3.11", "cpu", 1, 2, (0.1,), "redirect"),
-            plan=DeclaredPlan((4,), 0.05, 0.02, 10, 4, 10, 1, 0, "SGD.step", (), 30),
-            aa=Noise(estimate(1.0), 0.01, True),
-            total=self.alone,
-            fixes=fixes,
-            exit=self.exit,
+        return result(
+            argv=changes.program.words, total=self.alone, fixes=fixes, exit=self.exit, diff=""
         )
 
 
@@ -100,6 +86,14 @@ def measuring(monkeypatch) -> Session:
 def train(here):
     (here / "train.py").write_text(SCRIPT)
     return here / "train.py"
+
+
+@pytest.fixture
+def module(here):
+    (here / "pkg").mkdir()
+    (here / "pkg" / "__init__.py").write_text("")
+    (here / "pkg" / "train.py").write_text(SCRIPT)
+    return here / "pkg" / "train.py"
 
 
 def test_a_script_is_verified_with_its_fixes(torchlint, measuring, train):
@@ -140,10 +134,7 @@ def test_an_unknown_option_without_a_script_is_just_unknown(torchlint, measuring
     assert "go after --" not in outcome.err
 
 
-def test_a_module_is_verified_by_its_name(torchlint, measuring, here):
-    (here / "pkg").mkdir()
-    (here / "pkg" / "__init__.py").write_text("")
-    (here / "pkg" / "train.py").write_text(SCRIPT)
+def test_a_module_is_verified_by_its_name(torchlint, measuring, module):
     torchlint("verify", "-m", "pkg.train", "--", "x")
     program = measuring.asked[0][1].program
     assert program.as_module
@@ -358,7 +349,7 @@ def test_the_exit_code_is_the_verifications(torchlint, measuring, train, code):
 
 def test_what_is_not_confirmed_can_be_required(torchlint, measuring, train):
     assert torchlint("verify", "train.py", "--require-confirmed").code == 0
-    measuring.alone = comparison(Verdict.NEUTRAL)
+    measuring.alone = alone(Verdict.NEUTRAL)
     assert torchlint("verify", "train.py", "--require-confirmed").code == 3
     measuring.exit = 1
     assert torchlint("verify", "train.py", "--require-confirmed").code == 1
@@ -429,7 +420,7 @@ def test_the_script_gets_what_a_pipe_has_for_it(torchlint, measuring, train, std
 def test_a_pipe_that_does_not_end_is_not_waited_for(
     torchlint, measuring, train, stdin, monkeypatch
 ):
-    monkeypatch.setattr(verification, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(script_runs, "_PATIENCE_S", 0.01)
     end, start = os.pipe()
     stdin(end)
     torchlint("verify", "train.py")
@@ -451,6 +442,14 @@ def test_a_proven_fix_is_printed_as_a_diff(torchlint, measuring, train):
     assert "apply    torchlint fix --verified --hints train.py --apply" in outcome.err
 
 
+def test_the_offered_command_reads_what_this_one_read(torchlint, measuring, train, here, stdin):
+    (here / "answers").write_text("yes\n")
+    with (here / "answers").open() as stream:
+        stdin(stream.fileno())
+        said = torchlint("fix", "--verified", "train.py").err.splitlines()
+    assert "apply    torchlint fix --verified train.py --apply < FILE" in said
+
+
 def test_a_proven_fix_is_written(torchlint, measuring, train):
     outcome = torchlint("fix", "--verified", "train.py", "--apply", "--", "--epochs", "2")
     assert outcome.code == 0
@@ -460,31 +459,23 @@ def test_a_proven_fix_is_written(torchlint, measuring, train):
     assert measuring.asked[0][1].program.argv == ("--epochs", "2")
 
 
-def test_the_proven_fixes_of_a_module_are_written(torchlint, measuring, here):
-    (here / "pkg").mkdir()
-    (here / "pkg" / "__init__.py").write_text("")
-    (here / "pkg" / "train.py").write_text(SCRIPT)
+def test_the_proven_fixes_of_a_module_are_written(torchlint, measuring, module):
     outcome = torchlint("fix", "--verified", "-m", "pkg.train", "--apply", "--", "--epochs", "2")
     assert outcome.code == 0
-    assert "optimizer.zero_grad()\n" in (here / "pkg" / "train.py").read_text()
+    assert "optimizer.zero_grad()\n" in module.read_text()
     assert measuring.asked[0][1].program.words == ("-m", "pkg.train", "--epochs", "2")
 
 
 @pytest.mark.parametrize(
-    "alone",
+    "found",
     [
-        comparison(Verdict.NEUTRAL),
-        comparison(Verdict.UNRESOLVED),
-        comparison(Verdict.SLOWER),
-        comparison(Verdict.NOT_EXERCISED),
-        comparison(Verdict.CONFIRMED, Agreement.DIFFERS),
-        comparison(Verdict.CONFIRMED, Agreement.DECLARED),
-        comparison(Verdict.CONFIRMED, Agreement.UNKNOWN),
-        Comparison(Verdict.CONFIRMED, estimate(1.2)),
+        *(alone(each) for each in Verdict if each is not Verdict.CONFIRMED),
+        *(alone(Verdict.CONFIRMED, each) for each in Agreement if not each.is_good),
+        replace(alone(Verdict.CONFIRMED), numerics=None),
     ],
 )
-def test_what_is_not_proven_is_not_written(torchlint, measuring, train, alone):
-    measuring.alone, measuring.exit = alone, 3
+def test_what_is_not_proven_is_not_written(torchlint, measuring, train, found):
+    measuring.alone, measuring.exit = found, 3
     outcome = torchlint("fix", "--verified", "train.py", "--apply")
     assert outcome.code == 3
     assert train.read_text() == SCRIPT
@@ -568,7 +559,7 @@ def test_quiet_leaves_the_diff_and_that_the_script_runs(torchlint, measuring, tr
         "changes."
     ]
     assert outcome.text.startswith("diff --git")
-    measuring.alone = comparison(Verdict.NEUTRAL)
+    measuring.alone = alone(Verdict.NEUTRAL)
     assert "nothing is changed" not in torchlint("fix", "--verified", "-q", "train.py").err
 
 
@@ -582,15 +573,23 @@ def test_a_diff_says_how_far_the_numbers_were_compared(torchlint, measuring, tra
     assert "over 30 steps; not reached: evaluation (train.py:3)." in outcome.err.splitlines()[-1]
 
 
-def test_a_finished_verification_is_not_run_again(torchlint, measuring, train, here):
-    torchlint("verify", "train.py", "--json", "v.json")
-    recorded = json.loads((here / "v.json").read_text())
-    now = hardware()
-    recorded["environment"] |= now._asdict()
-    recorded["sources"] = digests(["train.py"])
-    recorded["fixes"][0]["diff"] = torchlint("fix", "--unsafe", "train.py").text
-    recorded["unreached"] = ["evaluation (train.py:3)"]
-    (here / "v.json").write_text(json.dumps(recorded))
+@pytest.fixture
+def recorded(torchlint, measuring, train, here):
+    """Writes a verification of this script on this machine, with other values."""
+
+    def record(**changes: Any) -> None:
+        torchlint("verify", "train.py", "--json", "v.json")
+        found = json.loads((here / "v.json").read_text())
+        found["environment"] |= hardware()._asdict()
+        found["sources"] = digests(["train.py"])
+        found["fixes"][0] |= {"diff": torchlint("fix", "--unsafe", "train.py").text}
+        (here / "v.json").write_text(json.dumps({**found, **changes}))
+
+    return record
+
+
+def test_a_finished_verification_is_not_run_again(torchlint, measuring, train, recorded):
+    recorded(unreached=["evaluation (train.py:3)"])
     outcome = torchlint("fix", "--verified", "train.py", "--from", "v.json", "--apply")
     assert outcome.code == 0, outcome.err
     assert len(measuring.asked) == 1
@@ -624,16 +623,9 @@ def test_fixes_of_what_only_the_run_has_shown_are_made(
     assert "optimizer.zero_grad()\n" in (here / "plugin.py").read_text()
 
 
-def test_what_proves_nothing_exits_as_the_verification_did(torchlint, measuring, train, here):
-    torchlint("verify", "train.py", "--json", "v.json")
-    recorded = json.loads((here / "v.json").read_text())
-    recorded["environment"] |= hardware()._asdict()
-    recorded["sources"] = digests(["train.py"])
-    recorded["fixes"][0] |= {
-        "diff": torchlint("fix", "--unsafe", "train.py").text,
-        "verdict": "UNRESOLVED",
-    }
-    (here / "v.json").write_text(json.dumps({**recorded, "exit": 3}))
+def test_what_proves_nothing_exits_as_the_verification_did(torchlint, measuring, recorded):
+    measuring.alone = alone(Verdict.UNRESOLVED)
+    recorded(exit=3)
     outcome = torchlint("fix", "--verified", "train.py", "--from", "v.json", "--apply")
     assert outcome.code == 3
     assert "No fix proved both faster and right; nothing is changed." in outcome.err

@@ -12,7 +12,7 @@ import pytest
 
 from torchlint import library
 from torchlint.files import watching
-from torchlint.report.summary import STEPLESS
+from torchlint.report.check_summary import STEPLESS
 
 if TYPE_CHECKING:
     from pathlib import Path

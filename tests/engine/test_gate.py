@@ -9,7 +9,7 @@ import pytest
 from torchlint.engine.gate import wanted_by
 from torchlint.files.words import UNCOMMENTED, UNQUOTED, Words
 from torchlint.project.target import mentions_torch
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule import Rule, Triggers
 
 
 def rule(code: str = "TL901", **rest: object) -> Rule:
@@ -43,21 +43,20 @@ class TestWanted:
         assert wanted_by(b"anything", [rule()]) == ["TL901"]
 
     def test_a_rule_may_look_once_more(self) -> None:
-        narrow = rule(triggers=("a",))
-        narrow.narrow(lambda data: b"b" in data)
+        narrow = rule(triggers=Triggers(("a",), check=lambda data: b"b" in data))
         assert wanted_by(b"a", [narrow]) == []
         assert wanted_by(b"ab", [narrow]) == ["TL901"]
 
     def test_a_file_loaded_on_demand_is_wanted_for_less(self) -> None:
-        helper_rule = rule(triggers=(r"backward\(",), triggers_on_demand=(r"\.item\(\)", "loss"))
+        helper_rule = rule(triggers=Triggers((r"backward\(",), on_demand=(r"\.item\(\)", "loss")))
         assert wanted_by(b"loss.item()", [helper_rule]) == []
         assert wanted_by(b"loss.item()", [helper_rule], on_demand=True) == ["TL901"]
         assert wanted_by(b"x.item()", [helper_rule], on_demand=True) == []
         assert wanted_by(b"loss.item()", [rule(triggers=("backward",))], on_demand=True) == []
 
     def test_a_file_that_is_summarized_is_wanted_for_less_at_once(self) -> None:
-        cold = rule("TL902", triggers=(r"zeros\(",), summarizes=True)
-        hot = rule(triggers_on_demand=(r"\.item\(\)",))
+        cold = rule("TL902", triggers=Triggers((r"zeros\(",), summarizes=True))
+        hot = rule(triggers=Triggers(on_demand=(r"\.item\(\)",)))
         assert wanted_by(b"zeros(3); loss.item()", [hot, cold]) == ["TL901", "TL902"]
         assert wanted_by(b"ones(3); loss.item()", [hot, cold]) == []
 

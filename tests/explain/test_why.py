@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from torchlint.explain.answers import Answer
+    from torchlint.explain.rule_answers import Answer
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 
 from torchlint.config.settings import Selection
 from torchlint.engine.check import Report, check
-from torchlint.engine.tiers import Wanted
 from torchlint.fixes import add_ignores as adding
 from torchlint.fixes.add_ignores import Note, Silenced, add_ignores, wrong_reason
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.project.target import Target
+from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,13 +15,13 @@ import pytest
 
 from torchlint.config.settings import Selection
 from torchlint.engine.check import Report
-from torchlint.engine.tiers import Wanted
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import SourceError, decode, read_bytes
 from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
 from torchlint.fixes import fixer
 from torchlint.fixes.fixer import FixedFile, FixReport
 from torchlint.project.target import Target, digest_of
+from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.fuzz.programs import odd, piled_up, tampered
 from tests.fuzz.properties import assert_nothing_crashed, said
 from torchlint.config.settings import Selection
-from torchlint.engine.tiers import Wanted
 from torchlint.files.reading import MOST_LINES
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.notebooks.document import Notebook
 from torchlint.project.target import Target
+from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

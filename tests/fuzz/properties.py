@@ -22,11 +22,11 @@ from tests.fuzz.contents import contents
 from torchlint.__main__ import run
 from torchlint.config.settings import Selection
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted
 from torchlint.files.reading import SourceError, decode
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.project.target import Target
+from torchlint.silence.tiers import Wanted
 from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 

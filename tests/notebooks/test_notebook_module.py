@@ -12,7 +12,7 @@ from torchlint.config.settings import Selection
 from torchlint.engine.check import Report, check
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.memory.store import Store
-from torchlint.notebooks.module import diagnosed_in_cells, in_cells
+from torchlint.notebooks.notebook_module import diagnosed_in_cells, in_cells
 from torchlint.project.target import Target
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ import pytest
 from tests.profile.conftest import timing
 from tests.profile.results import confirmed, profile, read_at, written
 from torchlint.config.settings import ConfigError
+from torchlint.experiment.figures import TIMES, TO
 from torchlint.experiment.machine import Environment
 from torchlint.profile.before import compare
-from torchlint.profile.written import decode, read
-from torchlint.report.profile.compared import LINES, render
-from torchlint.report.verify.figures import TIMES, TO
+from torchlint.profile.earlier_profile import decode, read
+from torchlint.report.profile.profile_text import CHANGES, held_against
+from torchlint.report.terminal.safe_text import Paint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,7 +124,7 @@ def text(before: Profile, now: Profile, width: int = 100) -> list[str]:
     now = profile(
         **{name: getattr(now, name) for name in now.__slots__} | {"compared": since(before, now)}
     )
-    return render(now, width)
+    return held_against(now, Paint(), width)
 
 
 def test_the_text_says_the_step_then_what_is_gone_new_and_changed() -> None:
@@ -144,9 +145,9 @@ def test_the_text_is_short_whatever_has_changed() -> None:
     before = profile(*(read_at(path="a/" * 40 + f"{row}.py", row=row) for row in range(1, 9)))
     here = Environment("x" * 300, "3.11", "cuda", 1, 2, (), "redirect")
     now = profile(*(read_at(path="b/" * 40 + f"{row}.py") for row in range(1, 9)), environment=here)
-    assert len(text(before, now, 72)) == LINES
+    assert len(text(before, now, 72)) == CHANGES
     assert text(profile(), profile())[-1] == "  the findings are the same"
-    assert render(profile(), 100) == []
+    assert held_against(profile(), Paint(), 100) == []
 
 
 # files -------------------------------------------------------------------------------------
@@ -157,10 +158,11 @@ def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
                      below=(read_at(row=14, share=0.01),))  # fmt: skip
     (tmp_path / "profile.json").write_bytes(written(result))
     found = read(str(tmp_path / "profile.json"))
-    assert [(each.row, each.share) for each in found.findings] == [(9, 0.1), (12, None)]
+    read_ = [(each.row, each.share) for each in (*found.findings, *found.census)]
+    assert read_ == [(9, 0.1), (12, None)]
     assert found.findings[0].confirmed == (("TL201", "train.py", 9),)
     assert [each.row for each in found.below] == [14]
-    assert (found.step_s, found.noise, found.date) == (0.01, 0.01, "2026-07-01")
+    assert (found.timing.step_s, found.timing.noise, found.date) == (0.01, 0.01, "2026-07-01")
     assert found.watched == ("TR101", "TR201")
 
 
@@ -173,24 +175,24 @@ PLACE = FINDING["static"][0]
     [
         ({"schema": 2}, "The schema of this profile is not 1"),
         ({"schema": True}, "The schema of this profile is not 1"),
-        ({"findings": 3}, "is damaged: profile: findings is no list"),
-        ({"findings": [3]}, "findings holds what is no object"),
-        ({"findings": [FINDING] * 2001}, "is no list of at most 2,000"),
-        ({"census": [{**FINDING, "code": "x"}]}, "'x' in row 9"),
-        ({"census": [{**FINDING, "row": -1}]}, "'TR201' in row -1"),
-        ({"census": [{**FINDING, "row": 1.5}]}, "row is 1.5, not a whole number"),
-        ({"census": [{**FINDING, "path": "x" * 1001}]}, "path is not a text of at most 1,000"),
-        ({"census": [{**FINDING, "path": "\0"}]}, "path is not a text of at most 1,000"),
-        ({"findings": [{**FINDING, "share": 1}]}, "share is 1.0, not a part of a step"),
-        ({"findings": [{**FINDING, "share": float("nan")}]}, "share is nan, not a finite number"),
-        ({"findings": [{**FINDING, "static": [3]}]}, "static holds what is no object"),
-        ({"findings": [{**FINDING, "static": [{**PLACE, "row": "9"}]}]}, "row is '9'"),
-        ({"timing": {"step_s": 0, "noise": 0}}, "a step of 0.0 s"),
-        ({"timing": {"step_s": 1, "noise": 2}}, "a noise of 2.0"),
-        ({"timing": 3}, "timing is 3, not an object"),
-        ({"environment": {"torch": 3}}, "torch is 3, not text"),
-        ({"watched": [3]}, "watched is [3], not texts"),
-        ({"date": 3}, "date is 3, not text"),
+        ({"findings": 3}, "is damaged: Expected `array`, got `int` - at `$.findings`"),
+        ({"findings": [3]}, "Expected `object`, got `int` - at `$.findings[0]`"),
+        ({"findings": [FINDING] * 2001}, "Expected `array` of length <= 2000"),
+        ({"census": [{**FINDING, "code": "x"}]}, "at `$.census[0].code`"),
+        ({"census": [{**FINDING, "row": -1}]}, "Expected `int` >= 0 - at `$.census[0].row`"),
+        ({"census": [{**FINDING, "row": 1.5}]}, "Expected `int`, got `float`"),
+        ({"census": [{**FINDING, "path": "x" * 1001}]}, "Expected `str` of length <= 1000"),
+        ({"census": [{**FINDING, "path": "\0"}]}, "at `$.census[0].path`"),
+        ({"findings": [{**FINDING, "share": 1}]}, "Expected `float` < 1.0"),
+        ({"findings": [{**FINDING, "share": float("nan")}]}, "Expected `float | null`, got `str`"),
+        ({"findings": [{**FINDING, "static": [3]}]}, "at `$.findings[0].static[0]`"),
+        ({"findings": [{**FINDING, "static": [{**PLACE, "row": "9"}]}]}, "`int`, got `str`"),
+        ({"timing": {"step_s": 0, "noise": 0}}, "Expected `float` > 0.0 - at `$.timing.step_s`"),
+        ({"timing": {"step_s": 1, "noise": 2}}, "Expected `float` <= 1.0 - at `$.timing.noise`"),
+        ({"timing": 3}, "Expected `object | null`, got `int` - at `$.timing`"),
+        ({"environment": {"torch": 3}}, "at `$.environment.torch`"),
+        ({"watched": [3]}, "at `$.watched[0]`"),
+        ({"date": 3}, "at `$.date`"),
     ],
 )
 def test_a_damaged_profile_is_refused(more: dict[str, Any], said: str) -> None:
@@ -209,9 +211,15 @@ def test_what_is_no_profile_is_said_to_be_none(data: bytes) -> None:
         decode(data)
 
 
-def test_a_number_of_a_million_digits_takes_no_time() -> None:
+@pytest.mark.parametrize("number", [b"9" * 1_000_000, b"1e999", b"Infinity"], ids=len)
+def test_a_number_that_no_step_takes_is_refused_without_reading_its_digits(number: bytes) -> None:
     with pytest.raises(ConfigError, match="damaged"):
-        decode(written(profile()).replace(b'"step_s": 0.01', b'"step_s": ' + b"9" * 1_000_000))
+        decode(written(profile()).replace(b'"step_s": 0.01', b'"step_s": ' + number))
+
+
+def test_a_name_that_is_no_text_is_read_as_it_was_written() -> None:
+    (finding,) = decode(written(profile(read_at(path="caf\udce9.py")))).census
+    assert finding.path == "caf\udce9.py"
 
 
 def test_a_date_that_is_none_is_left_out() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.profile.conftest import survey
 from torchlint.experiment.errors import ExperimentError
 from torchlint.profile.plan import NAMES, left_out, plan, wanted
-from torchlint.report.profile.progress import Progress
+from torchlint.report.profile.profile_progress import ProfileProgress
 
 
 @pytest.mark.parametrize(("step_s", "steps"), [(0.001, 300), (0.05, 50), (2.0, 10)])
@@ -93,7 +93,7 @@ def test_the_plan_that_is_told_is_that_of_what_will_run(
     stream = StringIO()
     planned = plan(survey(), only or (), steps=None, warmup=0)
     told = planned if only is not None else replace(planned, diagnostics=(), seconds=0.0)
-    Progress(stream).planned(told, 0.01, 3.0)
+    ProfileProgress(stream).planned(told, 0.01, 3.0)
     assert said in stream.getvalue()
     assert ("runs" in stream.getvalue()) is (only is not None)
 

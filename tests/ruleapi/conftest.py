@@ -31,14 +31,8 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
         show: str = "place",
         **declared: object,
     ) -> list[str]:
-        rule = Rule(
-            code="TL999",
-            name="a-rule",
-            family="test",
-            summary="it finds",
-            message="Bad.",
-            **declared,
-        )  # type: ignore[arg-type]
+        declared = {"message": "Bad.", **declared}
+        rule = Rule(code="TL999", name="a-rule", family="test", summary="it finds", **declared)  # type: ignore[arg-type]
         rules = MappingProxyType({"TL999": rule})
         for module in (map_file, project_findings):
             monkeypatch.setattr(module, "all_rules", lambda: rules)
@@ -48,6 +42,8 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
         ]
         report = check(targets)
         assert report.diagnostics == ()
+        if show == "message":
+            return [each.message for each in report.findings]
         if show == "fix":
             return [each.fix.applicability.value for each in report.findings if each.fix]
         return [

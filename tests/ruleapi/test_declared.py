@@ -262,6 +262,31 @@ def test_a_match_must_satisfy_all_conditions_of_its_pattern(found: Found) -> Non
     assert found(text, finds=(calls("torch.f", where=(has_one, has_a_name)),)) == ["train.py:2"]
 
 
+def test_what_a_condition_found_reaches_the_message_by_its_type(found: Found) -> None:
+    def number(match: Match) -> int | None:
+        value = match.module.literal(match.call.args[0].value)
+        return value if isinstance(value, int) else None
+
+    def words(match: Match) -> list[str]:
+        return ["many"] if match.found(int) > 1 else []
+
+    pattern = calls("torch.f", where=(number, words))
+    text = "import torch\ntorch.f(0)\ntorch.f(1)\ntorch.f(2)\ntorch.f(x)\n"
+    says = lambda match: f"{match.found(int)} {match.found(list)[0]}"  # noqa: E731
+    assert found(text, show="message", finds=(pattern,), message=says) == ["2 many"]
+
+
+def test_a_pattern_may_say_what_it_means_and_ask_for_words_of_its_own(found: Found) -> None:
+    patterns = (
+        calls("torch.f", message="Worse.", program_has={"more": r"\bmore\b"}),
+        calls("torch.g", program_lacks={"less": r"\bless\b"}),
+    )
+    text = "import torch\ntorch.f()\ntorch.g()\n"
+    assert found(text, show="message", finds=patterns) == ["Bad."]
+    assert found(f"{text}more\n", show="message", finds=patterns) == ["Worse.", "Bad."]
+    assert found(f"{text}more, less\n", show="message", finds=patterns) == ["Worse."]
+
+
 def test_a_rule_about_a_tensor_is_silent_where_there_is_none(found: Found) -> None:
     def read(match: Match) -> Operand | None:
         return operand_of_value(match.module.value(match.receiver))
@@ -275,7 +300,7 @@ def help(a, b):
     a.nonzero()
     b.nonzero()
 """
-    declared = {"finds": (method("nonzero"),), "operand": read, "contexts": (Context.HOT,)}
+    declared = {"finds": (method("nonzero", where=(read,)),), "contexts": (Context.HOT,)}
     assert found(text, **declared) == ["train.py:9"]
 
 

@@ -28,7 +28,7 @@ for x in loader:
 """
 RULE = """\
 import libcst as cst
-from torchlint.rule import Rule, Finding, Position, Tier
+from torchlint.rule import Rule, Finding, Position, Tier, Triggers
 rule = Rule(code="HOUSE1", name="of-the-house", family="house", summary="s", triggers=("torch",))
 """
 CALL = f"{RULE}@rule.on(cst.Call)\ndef check(call, module):\n    "
@@ -74,7 +74,7 @@ CHECKED = {
         "reports what is no finding in this file",
     ),
     "a candidate that fails": (
-        f"{CALL}return ()\n@rule.narrow\ndef candidate(data):\n    return 1 / 0",
+        CALL.replace('("torch",)', 'Triggers(("torch",), check=lambda data: 1 / 0)') + "return ()",
         "failed (ZeroDivisionError: division by zero); it is left out here",
     ),
     "settling fails": (

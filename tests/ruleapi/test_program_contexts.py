@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from torchlint.rule import Context, calls
+from torchlint.rule import Context, Triggers, calls
 
 if TYPE_CHECKING:
     from tests.ruleapi.conftest import Found
@@ -193,7 +193,9 @@ def test_a_program_uses_an_accelerator_and_trains(
             continue
         for files in both(program, arguments):
             contexts = (Context.ACCELERATOR, Context.TRAINS)
-            reported = found(files, finds=FINDS, contexts=contexts, summarizes=summarizes)
+            reported = found(
+                files, finds=FINDS, contexts=contexts, triggers=Triggers(summarizes=summarizes)
+            )
             assert len(reported) == 1, (arguments, files)
 
 
@@ -205,5 +207,7 @@ def test_a_program_that_is_kept_on_the_cpu_only_trains(
     for files in both(PROGRAMS[name], PROGRAMS[name].cpu):
         for context, count in ((Context.ACCELERATOR, 0), (Context.TRAINS, 1)):
             contexts = (context,)
-            reported = found(files, finds=FINDS, contexts=contexts, summarizes=summarizes)
+            reported = found(
+                files, finds=FINDS, contexts=contexts, triggers=Triggers(summarizes=summarizes)
+            )
             assert len(reported) == count, (context, files)

@@ -26,7 +26,7 @@ _KINDS = frozenset({"is_method"})
 
 
 def silent_exits(rule: Rule, module: Module) -> Iterator[str]:
-    """The place of each exit of a check, of a `where`, an `unless` and an `operand` through which
+    """The place of each exit of a check, of a `where` and an `unless` through which
     the rule falls silent on something in the file and tells no reason, or an older one.
 
     A check need not tell why a node is nothing that it looks for: its first `return` is free.
@@ -49,11 +49,8 @@ def silent_exits(rule: Rule, module: Module) -> Iterator[str]:
                     if predicate.__name__ not in _KINDS:
                         yield from ran.exits(first_is_free=False)
                     break
+                match = match if denies else match.if_holds(ran.result)
             else:
-                if match is not None and rule.operand is not None:
-                    ran = _run(rule.operand, match)
-                    if ran.result is None:
-                        yield from ran.exits(first_is_free=False)
                 for doubt in pattern.hint_if if match is not None else ():
                     ran = _run(doubt, match)
                     if ran.result:

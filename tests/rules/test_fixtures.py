@@ -10,11 +10,11 @@ import pytest
 
 from torchlint.config.settings import Selection
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import fix_targets
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
+from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from torchlint.finding import Finding

@@ -16,11 +16,11 @@ import pytest
 from tests.formattings import ALL, COMMENT, SAME_LINES, UNSEEN
 from torchlint.config.settings import Selection
 from torchlint.engine import map_file
-from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import fix_targets
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
+from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,8 +11,8 @@ import pytest
 from tests.case_files import read_cases
 from torchlint.config.settings import NEWEST_TORCH, Selection
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted
 from torchlint.project.target import Target
+from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

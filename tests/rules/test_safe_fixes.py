@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 from torchlint.config.settings import Selection
-from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import fix_targets
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
+from torchlint.silence.tiers import Wanted
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 RECORDER = Path(__file__).with_name("loss_bits.py")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.shielded import write_files
-from torchlint.runtime import disk_space, workspace
-from torchlint.runtime.disk_space import cut_output, release
+from torchlint.runtime import workspace
 from torchlint.runtime.failures import CRASHED, Failed
 from torchlint.runtime.run import Run
-from torchlint.runtime.sandbox import side_effects
+from torchlint.runtime.sandbox import disk_space, side_effects
+from torchlint.runtime.sandbox.disk_space import cut_output, release
 
 if TYPE_CHECKING:
     from pathlib import Path

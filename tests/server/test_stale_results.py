@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.engine.large_trees import results_of
 from torchlint.engine.map_project import Mapper
-from torchlint.engine.project_findings import findings_of
 from torchlint.engine.targets import Wishes
 from torchlint.server.buffers import Buffer, Outcome
+from torchlint.server.editor_settings import ClientSettings
 from torchlint.server.files import Files
-from torchlint.server.memory import Interrupted, Memory
-from torchlint.server.project import Project
+from torchlint.server.open_project import OpenProject
 from torchlint.server.server import Document, Server
-from torchlint.server.settings import ClientSettings
+from torchlint.server.server_store import Interrupted, ServerStore
 from torchlint.server.worker import Worker
 from torchlint.workers.pool import Pool
 
@@ -61,8 +62,8 @@ def test_the_outcome_of_an_older_text_is_dropped() -> None:
 def test_a_check_gives_way_to_what_is_more_urgent() -> None:
     urgent = False
     settings = ClientSettings()
-    store = Memory(urgent=lambda: urgent)
-    project = Project(None, store, settings.wishes(Wishes()), settings.wanted, print)
+    store = ServerStore(urgent=lambda: urgent)
+    project = OpenProject(None, store, settings.wishes(Wishes()), settings.wanted, print)
     buffer = Buffer("untitled:1", None, 1, SLOW)
     assert [outcome.buffer for outcome in project.check_buffer(buffer)] == [buffer]
     urgent = True
@@ -84,8 +85,8 @@ def test_of_many_edits_only_the_last_is_looked_at() -> None:
 
 def test_results_of_old_texts_are_forgotten() -> None:
     settings = ClientSettings()
-    store = Memory()
-    project = Project(None, store, settings.wishes(Wishes()), settings.wanted, print)
+    store = ServerStore()
+    project = OpenProject(None, store, settings.wishes(Wishes()), settings.wanted, print)
     for version in range(100):
         project.check_buffer(Buffer("untitled:1", None, version, SLOW + "\n" * version))
     assert sum(map(len, store._by_path.values())) < 20
@@ -101,14 +102,14 @@ def test_a_file_is_mapped_anew_when_its_star_import_brings_something_else(
     (tmp_path / "train.py").write_text(
         STEP.replace("torch\n", "torch\nfrom common import *\n") + READS
     )
-    store = Memory()
+    store = ServerStore()
     files = Files(str(tmp_path), store, Wishes(isolated=True), print)
     for common, codes in (("from torch.nn import DataParallel\n", ["TL601"]), ("x = 1\n", [])):
         (tmp_path / "common.py").write_text(common)
         assert files.refresh()
         known = list(files.on_disk())
-        mapper = Mapper(known, pool=Pool(), progress=None, store=store)
-        results, _ = findings_of(mapper)
+        mapper = partial(Mapper, known, pool=Pool(), progress=None, store=store)
+        results, _ = results_of(mapper)
         assert [each.code for each in results.findings] == codes
         assert not files.refresh()
 
@@ -117,7 +118,7 @@ def test_a_crash_is_told_once_and_keeps_nobody_waiting(monkeypatch: pytest.Monke
     def crash(*words: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(Project, "check_buffer", crash)
+    monkeypatch.setattr(OpenProject, "check_buffer", crash)
     listener = Listener()
     worker = Worker(listener, Wishes(isolated=True), None)
     worker.set_up([], ClientSettings())
@@ -134,7 +135,7 @@ def test_a_crash_is_told_once_and_keeps_nobody_waiting(monkeypatch: pytest.Monke
 
 def test_a_suppression_that_has_ended_hides_nothing() -> None:
     settings = ClientSettings()
-    project = Project(None, Memory(), settings.wishes(Wishes()), settings.wanted, print)
+    project = OpenProject(None, ServerStore(), settings.wishes(Wishes()), settings.wanted, print)
     for version, (day, found) in enumerate((("2020-01-31", 1), ("2999-12-31", 0))):
         text = f"{STEP}    print(loss.item())  # torchlint: ignore[TL201] until={day}\n"
         (outcome,) = project.check_buffer(Buffer("untitled:1", None, version, text))

@@ -27,7 +27,7 @@ def test_the_lock_file_names_no_other_registry() -> None:
 
 
 def test_settings_of_the_extension_are_those_of_the_server() -> None:
-    from torchlint.server.settings import ClientSettings, read
+    from torchlint.server.editor_settings import ClientSettings, read
 
     manifest = json.loads((EXTENSION / "package.json").read_text())
     properties = manifest["contributes"]["configuration"]["properties"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from torchlint.source.positions import Positions
+from torchlint.source.positions import Positions, PositionsByNeed
 from torchlint.source.reparse import Trees
 from torchlint.source.tree import Tree
 
@@ -56,8 +56,9 @@ def assert_same(trees: Trees, text: str) -> bool:
     if made is None or whole is None:
         return False
     assert made.deep_equals(whole), text
-    positions = trees.positions("a.py", made)
-    if positions is not None:
+    parts = trees.parts("a.py", made)
+    if parts:
+        positions = PositionsByNeed(made, text, Tree(made).ancestors, parts)
         all_at_once = Positions(made, text)
         for kind in (cst.Name, cst.Call, cst.FunctionDef, cst.SimpleStatementLine, cst.Expr):
             for node in Tree(made).nodes(kind):

@@ -48,7 +48,7 @@ def judge(case: Case) -> None:
 
 
 def test_every_rule_on_the_page_has_the_code_and_the_name_that_it_says() -> None:
-    linked = re.findall(r"\[(TL\d{3})\]\(\.\./rules/\w+/(\w+)\.py\)", PAGE)
+    linked = re.findall(r"\[(TL\d{3})\]\(\.\./rules/\w+/(\w+)(?:/__init__)?\.py\)", PAGE)
     assert linked
     assert dict(linked) == {code: RULES[code].name.replace("-", "_") for code, _ in linked}
 

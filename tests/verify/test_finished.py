@@ -11,7 +11,7 @@ import pytest
 from tests.report.verify import sample_results
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import Hardware
-from torchlint.report.verify.json import document
+from torchlint.report.verify.verification_json import document
 from torchlint.runtime.program import Program, script
 from torchlint.verify import finished as module
 from torchlint.verify.finished import digests, read_finished, require_current

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.verify.test_script_kinds import Kind, Verified, run, starting_by
-from torchlint.report.verify.words import CPU_BANNER
+from torchlint.report.verify.verification_words import CPU_BANNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

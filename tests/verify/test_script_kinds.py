@@ -28,7 +28,7 @@ import pytest
 from tests.warm_start import start_by
 from torchlint import __main__ as main
 from torchlint.experiment import jobs
-from torchlint.report.verify.progress import Progress
+from torchlint.report.verify.verification_progress import VerificationProgress
 from torchlint.runtime import run as runs
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
@@ -479,11 +479,11 @@ def test_a_wrong_number_that_comes_later_is_found_where_one_looks(
 def test_what_is_known_when_the_user_stops_it_is_told(
     verify: Callable[..., Verified], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stage(self: Progress, name: str, *, of: int | None = None) -> None:
+    def stage(self: VerificationProgress, name: str, *, of: int | None = None) -> None:
         if name == "Measuring pairs":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Progress, "stage", stage)
+    monkeypatch.setattr(VerificationProgress, "stage", stage)
     verified = verify(Kind("plain", "plain.py"))
     assert (verified.code, verified.result["exit"]) == (130, 130)
     assert verified.result["aa"] is None
@@ -498,11 +498,11 @@ def test_what_is_known_when_the_budget_ends_is_told(
 ) -> None:
     late = False
 
-    def stage(self: Progress, name: str, *, of: int | None = None) -> None:
+    def stage(self: VerificationProgress, name: str, *, of: int | None = None) -> None:
         nonlocal late
         late = late or name == stage_of_the_end
 
-    monkeypatch.setattr(Progress, "stage", stage)
+    monkeypatch.setattr(VerificationProgress, "stage", stage)
     monkeypatch.setattr(Workspace, "is_late", property(lambda _: late))
     verified = verify(Kind("plain", "plain.py"))
     assert (verified.code, verified.result["exit"]) == (7, 7)

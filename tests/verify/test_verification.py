@@ -9,7 +9,6 @@ import pytest
 
 from tests.profile.conftest import survey
 from torchlint.config.settings import Selection
-from torchlint.engine.tiers import Wanted
 from torchlint.experiment import session
 from torchlint.experiment.first_look import FirstLook
 from torchlint.experiment.request import Request
@@ -17,6 +16,7 @@ from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 from torchlint.runtime.program import script
+from torchlint.silence.tiers import Wanted
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes
 from torchlint.verify.verification import remarks, some, verify, without_a_fix

@@ -42,6 +42,20 @@ def test_an_item_without_bounds_is_not_watched(monkeypatch: pytest.MonkeyPatch) 
         pass
 
 
+def test_python_is_not_left_looking_for_what_never_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.11 never ends a traced function then."""
+    raised: list[object] = []
+    real = bounded._raise_in
+    monkeypatch.setattr(bounded, "_raise_in", lambda *how: (raised.append(how[1]), real(*how)))
+    bounded.bound_items()
+    with bounded.item():
+        pass
+    bounded.bound_items(longest_s=0.0)
+    with pytest.raises(bounded.Excess), bounded.item():
+        for_ever()
+    assert raised == [bounded.Excess]
+
+
 def test_what_takes_too_long_is_ended() -> None:
     bounded.bound_items(longest_s=0.0)
     with pytest.raises(bounded.Excess), bounded.item():

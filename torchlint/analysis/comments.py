@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.once import once
 from torchlint.analysis.places import line_end, line_start, next_line
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def comments_in(module: Module, start: int, end: int) -> Iterator[str]:
     """The comments that begin between two offsets."""
     here = start
     while (here := module.text.find("#", here, end)) >= 0:
-        text = module.once(_texts)
+        text = _texts(module)
         last = bisect_right(text, (here, len(module.text))) - 1
         if last >= 0 and here < text[last][1]:
             here = text[last][1]
@@ -48,6 +49,7 @@ def comments_in(module: Module, start: int, end: int) -> Iterator[str]:
         here = line_end(module, here)
 
 
+@once
 def _texts(module: Module) -> list[tuple[int, int]]:
     """The offsets of all text in strings."""
     return sorted(map(module.offsets, module.nodes(*_TEXTS)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.files.words import UNQUOTED
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ COMPILE_TEXT: Final = (UNQUOTED + r"(?<!\bre)\.compile\b", r"\bimport[^\n]{0,200
 """For triggers: `torch.compile`, and `from torch import compile`; not `re.compile`, nor prose."""
 
 
+@once
 def compiled_functions(module: Module) -> dict[cst.FunctionDef, cst.Call | None]:
     """The functions that are compiled, each with the call that does it, if it is called: under a
     decorator, by their name, or as `forward` of a module."""

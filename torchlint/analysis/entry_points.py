@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,7 @@ class EntryPoint(NamedTuple):
     methods: bool = False
 
 
+@once
 def entry_points(module: Module) -> list[EntryPoint]:
     """What command lines run, by the calls and decorators of a file, in no order."""
     return [*_given(module), *_decorated(module)] if module.reads_command_line else []
@@ -47,7 +49,7 @@ def entry_points(module: Module) -> list[EntryPoint]:
 
 def definitions_run(module: Module) -> Iterator[cst.FunctionDef | cst.ClassDef]:
     """The functions, classes and methods of a file that a command line runs."""
-    for entry in module.once(entry_points):
+    for entry in entry_points(module):
         for name in entry.names:
             found = module.definitions.named(name)
             if found is not None:

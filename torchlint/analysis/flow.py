@@ -51,12 +51,20 @@ class Flow:
 
     def is_parameter(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a parameter of its function, as it was passed."""
-        bindings = self.reaching(node) if isinstance(node, cst.Name) else []
+        bindings = self.reaching(node)
         return bool(bindings) and all(each.how is How.PARAMETER for each in bindings)
 
-    def reaching(self, use: cst.Name) -> list[Binding]:
-        """The bindings, in source order, whose value `use` may read; a single one of `How.MANY` if
-        there are too many to tell apart."""
+    def given(self, use: cst.CSTNode | None) -> cst.BaseExpression | None:
+        """What a name is certainly given, by a single plain assignment."""
+        bindings = self.reaching(use)
+        certain = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
+        return bindings[0].value if certain else None
+
+    def reaching(self, use: cst.CSTNode | None) -> list[Binding]:
+        """The bindings, in source order, whose value a name may read; a single one of `How.MANY` if
+        there are too many to tell apart, and none if `use` is not a name."""
+        if not isinstance(use, cst.Name):
+            return []
         known = self._reaching.get(id(use))
         if known is None:
             known = self._reaching[id(use)] = self._found(use)

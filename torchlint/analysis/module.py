@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import libcst as cst
 
@@ -16,13 +16,13 @@ from torchlint.analysis.training.guards import branch_taken
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex, split_lines
-from torchlint.files.reading import NOTEBOOK
-from torchlint.source.positions import Positions, PositionsByNeed
+from torchlint.files.reading import is_notebook
+from torchlint.source.positions import PositionsByNeed
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from torchlint.analysis.values.definitions import Definitions
     from torchlint.analysis.values.kinds import Value
@@ -35,7 +35,6 @@ COMMAND_LINES: Final = frozenset(
 )
 """Packages that read the command line."""
 _N = TypeVar("_N", bound=cst.CSTNode)
-_A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
 _TEST_IMPORT = re.compile(r"(?<![^\r\n])[ \t]{0,80}(?:import|from)[ \t]+(?:pytest|unittest)\b")
@@ -65,7 +64,8 @@ class Module:
         self.newline = root.default_newline
         self._nodes = Tree(root)
         self._brought = brought or {}
-        self._answers: dict[object, object] = {}
+        self.answers: dict[object, object] = {}
+        """What `torchlint.analysis.once` keeps."""
 
     def release(self) -> None:
         """Lets go of the tree and all that was found out about it, so that it is freed at once."""
@@ -73,14 +73,6 @@ class Module:
         if values is not None:
             values.release()
         self.__dict__.clear()
-
-    def once(self, ask: Callable[..., _A], *about: object) -> _A:
-        """`ask(module, *about)`, answered once per file: for what many places of a file ask alike,
-        so that a file of many such places does not take quadratic time."""
-        key = (ask, *about)
-        if key not in self._answers:
-            self._answers[key] = ask(self, *about)
-        return cast("_A", self._answers[key])
 
     # structure ---------------------------------------------------------------------------
 
@@ -206,10 +198,10 @@ class Module:
     # text --------------------------------------------------------------------------------
 
     @cached_property
-    def _positions(self) -> Positions:
+    def _positions(self) -> PositionsByNeed:
         trees = TREES.get()
-        known = None if trees is None else trees.positions(self.path, self.tree)
-        return known or PositionsByNeed(self.tree, self.text, self._nodes.ancestors)
+        known = () if trees is None else trees.parts(self.path, self.tree)
+        return PositionsByNeed(self.tree, self.text, self._nodes.ancestors, known)
 
     @cached_property
     def _lines(self) -> LineIndex:
@@ -328,7 +320,7 @@ class Module:
 
     @property
     def is_notebook(self) -> bool:
-        return self.path.endswith(NOTEBOOK)
+        return is_notebook(self.path)
 
     @cached_property
     def top_level(self) -> list[cst.CSTNode]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.once import once
+
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
@@ -32,11 +34,12 @@ def fits_in_string(module: Module, offset: int, content: str) -> bool:
 
 def _quotes_around(module: Module, offset: int) -> set[str]:
     """The quotes of the f-string around an offset, and of those inside it."""
-    strings = module.once(_formatted)
+    strings = _formatted(module)
     last = bisect_left(strings, offset, key=lambda each: each[0]) - 1
     return strings[last][2] if last >= 0 and offset < strings[last][1] else set()
 
 
+@once
 def _formatted(module: Module) -> list[tuple[int, int, set[str]]]:
     """Where each f-string that is in no other one starts and ends, and which quotes it has."""
     found: list[tuple[int, int, set[str]]] = []

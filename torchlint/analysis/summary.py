@@ -279,7 +279,7 @@ class _Summarizer:
             for target, method in targets:
                 site = CallSite(target, method, arguments, indices, quiet, rare, wanted)
                 found.setdefault(module.function(call), []).append((call, site))
-        for entry in module.once(entry_points):
+        for entry in entry_points(module):
             sites = ((entry.node, site) for site in self._run_by_command_line(entry))
             found.setdefault(module.function(entry.node), []).extend(sites)
         return found

@@ -18,7 +18,9 @@ def occurrences(node: cst.BaseExpression, module: Module) -> Iterator[cst.BaseEx
     """Each place that is written like a name or `self.name`: in the same function for a name,
     in the same class for an attribute of `self`; else nothing."""
     if isinstance(node, cst.Name):
-        yield from (each for each in module.spelled(node.value, near=node) if _varies(each, module))
+        yield from (
+            each for each in module.spelled(node.value, near=node) if is_variable(each, module)
+        )
     elif isinstance(node, cst.Attribute) and dotted_text(node) == f"self.{node.attr.value}":
         class_ = module.class_(node)
         for name in module.spelled(node.attr.value):
@@ -33,7 +35,7 @@ def occurrences(node: cst.BaseExpression, module: Module) -> Iterator[cst.BaseEx
                 yield other
 
 
-def _varies(node: cst.Name, module: Module) -> bool:
+def is_variable(node: cst.Name, module: Module) -> bool:
     """Whether a name is a variable, not a keyword or an attribute."""
     parent = module.parent(node)
     return not (isinstance(parent, cst.Arg) and parent.keyword is node) and not (
@@ -60,12 +62,25 @@ def method_name(call: cst.Call) -> str:
     return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
 
 
+def method_behind(node: cst.CSTNode, module: Module) -> cst.Call | None:
+    """`torch.tensor(x).to(device)` for the `torch.tensor(x)` in it."""
+    attribute = module.parent(node)
+    if not isinstance(attribute, cst.Attribute) or attribute.value is not node:
+        return None
+    call = module.parent(attribute)
+    return call if isinstance(call, cst.Call) and call.func is attribute else None
+
+
+def receiver(call: cst.Call) -> cst.BaseExpression:
+    """`x` for `x.step(…)`; what is called for other calls."""
+    return call.func.value if isinstance(call.func, cst.Attribute) else call.func
+
+
 def methods_called_on(node: cst.BaseExpression, module: Module) -> Iterator[cst.Call]:
     """Each call of a method of the same variable, or of an item of it: `x[0].fill(0)`."""
     for each in occurrences(node, module):
-        attribute = module.parent(with_items(each, module))
-        call = module.parent(attribute) if isinstance(attribute, cst.Attribute) else None
-        if isinstance(call, cst.Call) and call.func is attribute:
+        call = method_behind(with_items(each, module), module)
+        if call is not None:
             yield call
 
 

@@ -13,10 +13,9 @@ import shutil
 import subprocess
 from tempfile import TemporaryFile
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from torchlint.config.settings import ConfigError
 
 LONGEST_S: Final = 60.0
 """A configuration that includes a named pipe would make git wait forever."""
@@ -46,11 +45,14 @@ _ENVIRONMENT: Final = {
 }
 
 
-class GitError(Exception):
-    """What git could not answer, as a sentence of fact and one of action."""
+class GitError(ConfigError):
+    """What git could not answer to `--since`, as a sentence of fact and one of action."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "--since")
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """What a commit holds under a name: its mode, such as `100644`, and the name of the object."""
 
     mode: bytes
@@ -122,7 +124,7 @@ class Repository:
         code, out, _ = self._run("merge-base", one, other)
         if code == 0:
             return out.decode("ascii").strip()
-        if self.is_shallow():
+        if self._asked("rev-parse", "--is-shallow-repository").strip() == b"true":
             raise GitError(
                 "This is a shallow clone, without the commit where the branches part; run "
                 "`git fetch --unshallow`, or set `fetch-depth: 0` (GitHub) or `GIT_DEPTH: 0` "
@@ -142,25 +144,7 @@ class Repository:
             raise GitError(f"{path} does not belong to the repository here; run in its folder.")
         return os.fsencode(real[len(top) :].replace(os.sep, "/"))
 
-    def is_shallow(self) -> bool:
-        """Whether older commits were not cloned.
-
-        Raises:
-            GitError: git cannot answer.
-        """
-        return self._asked("rev-parse", "--is-shallow-repository").strip() == b"true"
-
-    def blame(self, commit: str, name: bytes, rows: Iterable[int], seconds: float) -> bytes:
-        """Which commit each of these rows of a file is from, all rows if none is named.
-
-        Raises:
-            GitError: git cannot answer, or not in this time.
-        """
-        ranges = [f"-L{row},{row}" for row in rows]
-        words = ("blame", "--line-porcelain", "--no-textconv", *ranges, commit, "--")
-        return self._asked(*words, os.fsdecode(name), seconds=min(seconds, LONGEST_S))
-
-    def tree(self, commit: str) -> dict[bytes, Entry]:
+    def tree(self, commit: str) -> dict[bytes, TreeEntry]:
         """What a commit holds, by path from the top, with `/` between folders.
 
         Raises:
@@ -171,7 +155,7 @@ class Repository:
         for line in listed.split(b"\0")[:-1]:
             about, _, path = line.partition(b"\t")
             mode, _, name = about.split(b" ")
-            entries[path] = Entry(mode, name)
+            entries[path] = TreeEntry(mode, name)
         return entries
 
     def renames(self, commit: str) -> dict[bytes, bytes]:
@@ -234,7 +218,6 @@ class Repository:
         self,
         *words: str,
         stdin: bytes = b"",
-        seconds: float | None = None,
         most: int | None = None,
     ) -> bytes:
         """What git prints.
@@ -242,7 +225,7 @@ class Repository:
         Raises:
             GitError: it failed.
         """
-        code, out, err = self._run(*words, stdin=stdin, seconds=seconds, most=most)
+        code, out, err = self._run(*words, stdin=stdin, most=most)
         if code == 0:
             return out
         if "dubious ownership" in err:
@@ -259,7 +242,6 @@ class Repository:
         self,
         *words: str,
         stdin: bytes = b"",
-        seconds: float | None = None,
         most: int | None = None,
     ) -> tuple[int, bytes, str]:
         """Exit code, output and messages of one command of git.
@@ -269,7 +251,6 @@ class Repository:
         """
         most = _MOST_LISTED if most is None else most
         options = [word for setting in _CONFIG for word in ("-c", setting)]
-        longest = LONGEST_S if seconds is None else seconds
         with TemporaryFile() as asked, TemporaryFile() as said:
             asked.write(stdin)
             asked.seek(0)
@@ -284,7 +265,7 @@ class Repository:
                 )
             except OSError as error:
                 raise GitError(f"Git does not start: {error.strerror}; install it again.") from None
-            out, in_time = _read(process, longest, most)
+            out, in_time = _read(process, LONGEST_S, most)
             if not in_time:
                 raise GitError(
                     f"Git did not answer within {LONGEST_S:g} seconds; look at .git/config."

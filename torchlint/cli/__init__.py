@@ -27,7 +27,7 @@ class LazyGroup(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = importlib.import_module(f"torchlint.cli.commands.{cmd_name}").command
+        command = importlib.import_module(f"torchlint.cli.commands.{cmd_name}_command").command
         assert isinstance(command, click.Command)
         return command
 

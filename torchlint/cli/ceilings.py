@@ -11,27 +11,29 @@ import click
 
 from torchlint.cli.printing import print_lines
 from torchlint.config.settings import ConfigError
-from torchlint.engine.tiers import Shown
+from torchlint.experiment.figures import TIMES
 from torchlint.finding import Tier
-from torchlint.profile import written
+from torchlint.profile import earlier_profile
 from torchlint.report.terminal.safe_text import visible
-from torchlint.report.verify.figures import TIMES
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
-    from torchlint.profile.written import Written
+    from torchlint.profile.earlier_profile import EarlierProfile
 
 
-def read_profile(path: str) -> Written:
+def read_profile(path: str) -> EarlierProfile:
     """The profile that `torchlint profile --json` has written; says it if its files are not here.
 
     Raises:
         click.ClickException: there is none, or it cannot be used.
     """
     try:
-        found = written.read(path)
+        found = earlier_profile.read(path)
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
-    files = dict.fromkeys(file for each in found.findings for _, file, _ in each.confirmed)
+    files = dict.fromkeys(
+        file for each in (*found.findings, *found.census) for _, file, _ in each.confirmed
+    )
     if files and not any(map(os.path.isfile, files)):
         message = (
             f"warning: {path} matches nothing here: there is no {next(iter(files))} in this "
@@ -41,7 +43,7 @@ def read_profile(path: str) -> Written:
     return found
 
 
-def with_ceilings(shown: Shown, profile: Written, *, hints: bool) -> Shown:
+def with_ceilings(shown: Shown, profile: EarlierProfile, *, hints: bool) -> Shown:
     """The findings; the message of each that the profile has confirmed says what it costs at most,
     and a hint that it has confirmed is a hint no longer.
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.cli.reports import Checked
 from torchlint.cli.resources import connected_pool
-from torchlint.engine.tiers import Shown
 from torchlint.library import check_plan
-from torchlint.report.terminal.progress import Progress
+from torchlint.report.terminal.file_counter import FileCounter
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Options
@@ -28,15 +27,8 @@ def check(plan: Plan, options: Options, store: Store, what: str = "files") -> Ch
     """
     quiet = options.quiet
     with (
-        Progress(sys.stderr, what=what, hidden=quiet) as progress,
+        FileCounter(sys.stderr, what=what, hidden=quiet) as progress,
         connected_pool(options) as pool,
     ):
         result = check_plan(plan, options.wanted, pool=pool, progress=progress, store=store)
-    return Checked(
-        Shown(result.findings, result.hidden_hints),
-        result.diagnostics,
-        plan.targets,
-        result.files,
-        quiet=quiet,
-        stepless=result.stepless,
-    )
+    return Checked(result, plan.targets, quiet=quiet)

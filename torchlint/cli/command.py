@@ -6,27 +6,41 @@ time of a fully cached check.
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from torchlint.config.settings import ConfigError
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Function = Callable[..., Any]
     _Choice = click.Choice[str]
 else:
     _Choice = click.Choice
 
 
 class Command(click.Command):
-    """A command with its own `--help` and `--color`."""
+    """A command with its own `--help` and `--color`, which ends with what it cannot use.
+
+    Its docstring is its help. Below a form feed in it are examples, exit codes and some prose,
+    which `--help` prints below the options.
+    """
 
     _help: click.Option | None = None
     _color: click.Option | None = None
+
+    def __init__(self, *words: Any, **attributes: Any) -> None:
+        super().__init__(*words, **attributes)
+        self.epilog = self.epilog or cleandoc(self.help or "").partition("\f")[2]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if self._color is None:
             self._color = click.Option(
                 ["--color"],
-                type=Choice(("auto", "always", "never")),
+                type=WordChoice(("auto", "always", "never")),
                 expose_value=False,
                 is_eager=True,
                 callback=_set_colour,
@@ -34,6 +48,12 @@ class Command(click.Command):
             )
         *params, last = super().get_params(ctx)
         return [*params, self._color, last]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ConfigError as error:
+            raise click.ClickException(str(error)) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.epilog:
@@ -55,7 +75,7 @@ class Command(click.Command):
         return self._help
 
 
-class Choice(_Choice):
+class WordChoice(_Choice):
     """One of several words; an unknown word gets the most similar one as a suggestion."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -81,6 +101,27 @@ class Count(click.IntRange):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             self.fail(f'"{value}" is not a whole number from {self.min} up; give one.', param, ctx)
+
+
+def refused(option: str, why: str, *, is_flag: bool = False) -> Callable[[Function], Function]:
+    """Adds a hidden option that is no option of the command; it says what to use instead."""
+
+    def refuse(ctx: click.Context, _param: click.Parameter, value: object) -> None:
+        if value:
+            ctx.fail(why)
+
+    return click.option(option, is_flag=is_flag, hidden=True, expose_value=False, callback=refuse)
+
+
+def together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Adds several options to a command, in this order."""
+
+    def add(command: Function) -> Function:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from torchlint.cli.command import together
 from torchlint.cli.duration import is_time
-from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
+from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.config.settings import ConfigError
 from torchlint.report.terminal.safe_text import visible
 
@@ -22,30 +22,25 @@ if TYPE_CHECKING:
     Function = Callable[..., None]
 
 
-def held_against_options(command: Function) -> Function:
-    """Adds the options that `held_against` takes."""
-    options = (
-        click.option(
-            "--compare",
-            metavar="FILE",
-            help="Say what has changed since an earlier profile, written by --json.",
-        ),
-        click.option(
-            "--budget",
-            "budget_file",
-            metavar="FILE",
-            help="Fail on findings that this file does not allow, and on entries that no longer "
-            "hold.",
-        ),
-        click.option(
-            "--write-budget",
-            metavar="FILE",
-            help="Write a budget that allows today's findings; its reasons are yours to fill in.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+held_against_options = together(
+    click.option(
+        "--compare",
+        metavar="FILE",
+        help="Say what has changed since an earlier profile, written by --json.",
+    ),
+    click.option(
+        "--budget",
+        "budget_file",
+        metavar="FILE",
+        help="Fail on findings that this file does not allow, and on entries that no longer hold.",
+    ),
+    click.option(
+        "--write-budget",
+        metavar="FILE",
+        help="Write a budget that allows today's findings; its reasons are yours to fill in.",
+    ),
+)
+"""Adds the options that `held_against` takes."""
 
 
 def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
@@ -57,9 +52,9 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         click.ClickException: a file cannot be used; raised before the script runs.
     """
     from torchlint.profile import budget as budgets
-    from torchlint.profile import written
+    from torchlint.profile import earlier_profile
 
-    before = _read(written.read, given["compare"])
+    before = _read(earlier_profile.read, given["compare"])
     _must_be_no_time(given["budget_file"])
     budget = _read(budgets.read, given["budget_file"])
     target = given["write_budget"]
@@ -67,8 +62,8 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         _must_be_new(target)
 
     def hold(result: Profile) -> Profile:
-        from torchlint.cli.dates import today
         from torchlint.profile.before import compare
+        from torchlint.silence.until import today
 
         if before is not None:
             result = replace(result, compared=compare(before, result))
@@ -118,10 +113,3 @@ def _read(read: Callable[[str], Any], path: str | None) -> Any:
         return read(path)
     except ConfigError as error:
         raise click.ClickException(visible(str(error))) from None
-
-
-def held_lines(result: Profile, width: int) -> list[str]:
-    """What follows the report for people."""
-    from torchlint.report.profile import budget, compared
-
-    return [*compared.render(result, width), *budget.render(result, paint_for(sys.stdout))]

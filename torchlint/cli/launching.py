@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from torchlint.cli.command import Choice, Count
+from torchlint.cli.command import Count, WordChoice, together
 from torchlint.cli.duration import seconds
 from torchlint.cli.printing import print_lines
 
@@ -34,62 +34,58 @@ def _queue_time(ctx: click.Context, param: click.Parameter, value: str | None) -
     return None if value is None else max(1, round(seconds(ctx, param, value)))
 
 
-def launch_options(command: Function) -> Function:
-    """Adds the options that say on which machines a script runs."""
-    options = (
-        click.option(
-            "--nproc-per-node",
-            "nproc",
-            type=Count(1),
-            metavar="N",
-            help="Start the script through torchrun with N processes on each node. Default: 1, or "
-            "in a Slurm job one for each GPU of a node.",
-        ),
-        click.option(
-            "--launcher",
-            type=Choice([_LOCAL, _TORCHRUN, _SLURM]),
-            default=_LOCAL,
-            show_default=True,
-            help="Where it runs: on this machine; through torchrun on several nodes, on each of "
-            "which you start this command; or in a Slurm job.",
-        ),
-        click.option(
-            "--nnodes",
-            type=Count(1),
-            metavar="N",
-            help="Number of nodes. Default: those of the Slurm job around this command, or 1.",
-        ),
-        click.option(
-            "--node-rank",
-            type=Count(0),
-            metavar="K",
-            help="With --launcher torchrun: the number of this node. Node 0 measures and reports, "
-            "the others do what it asks.",
-        ),
-        click.option(
-            "--shared",
-            metavar="FOLDER",
-            help="A folder that all nodes see at the same path, for the files of the runs. "
-            "Default: torchlint in your cache folder.",
-        ),
-        click.option(
-            "--slurm",
-            "slurm_options",
-            multiple=True,
-            metavar="OPTION",
-            help="An option of salloc for a new job, as --slurm=--partition=gpu or "
-            "--slurm=--gpus-per-node=4; may be repeated.",
-        ),
-        click.option(
-            "--queue-time",
-            callback=_queue_time,
-            metavar="TIME",
-            help="With --launcher slurm: take the job back if it has not started by then.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+launch_options = together(
+    click.option(
+        "--nproc-per-node",
+        "nproc",
+        type=Count(1),
+        metavar="N",
+        help="Start the script through torchrun with N processes on each node. Default: 1, or "
+        "in a Slurm job one for each GPU of a node.",
+    ),
+    click.option(
+        "--launcher",
+        type=WordChoice([_LOCAL, _TORCHRUN, _SLURM]),
+        default=_LOCAL,
+        show_default=True,
+        help="Where it runs: on this machine; through torchrun on several nodes, on each of "
+        "which you start this command; or in a Slurm job.",
+    ),
+    click.option(
+        "--nnodes",
+        type=Count(1),
+        metavar="N",
+        help="Number of nodes. Default: those of the Slurm job around this command, or 1.",
+    ),
+    click.option(
+        "--node-rank",
+        type=Count(0),
+        metavar="K",
+        help="With --launcher torchrun: the number of this node. Node 0 measures and reports, "
+        "the others do what it asks.",
+    ),
+    click.option(
+        "--shared",
+        metavar="FOLDER",
+        help="A folder that all nodes see at the same path, for the files of the runs. "
+        "Default: torchlint in your cache folder.",
+    ),
+    click.option(
+        "--slurm",
+        "slurm_options",
+        multiple=True,
+        metavar="OPTION",
+        help="An option of salloc for a new job, as --slurm=--partition=gpu or "
+        "--slurm=--gpus-per-node=4; may be repeated.",
+    ),
+    click.option(
+        "--queue-time",
+        callback=_queue_time,
+        metavar="TIME",
+        help="With --launcher slurm: take the job back if it has not started by then.",
+    ),
+)
+"""Adds the options that say on which machines a script runs."""
 
 
 def help_another_node(given: Mapping[str, Any]) -> None:

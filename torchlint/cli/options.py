@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from torchlint.cli.command import Choice, Count
+from torchlint.cli.command import Count, WordChoice
 from torchlint.config.settings import normalised, parse_torch
-from torchlint.engine.tiers import Wanted
 from torchlint.memory.cache import VARIABLE
+from torchlint.silence.tiers import Wanted
 from torchlint.workers.pool import BACKENDS
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ _CACHE = (
 _CLUSTER = (
     click.option(
         "--backend",
-        type=Choice(BACKENDS),
+        type=WordChoice(BACKENDS),
         help="Check the files on a Dask or Ray cluster; only worth it for very large trees.",
     ),
     click.option(
@@ -205,7 +205,7 @@ def output_format(*formats: str) -> Callable[[Function], Function]:
     """Adds `--output-format`; the first format is the default."""
     return click.option(
         "--output-format",
-        type=Choice(formats),
+        type=WordChoice(formats),
         metavar="FORMAT",
         default=formats[0],
         show_default=True,

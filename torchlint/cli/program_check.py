@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics
 from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.memory.store import Store
 from torchlint.project.program_files import program_files
 from torchlint.report.terminal.safe_text import plural
 from torchlint.ruleapi.registry import all_rules
 from torchlint.runtime.failures import OutOfTime
+from torchlint.silence.tiers import Wanted, choose
 from torchlint.verify.compared.measured_fixes import Fixes, find_fixes
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
     from torchlint.finding import Diagnostic, Finding
     from torchlint.project.target import Target
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.measured.progress_line import ProgressLine
     from torchlint.runtime.program import Program
     from torchlint.workers.pool import Pool
 
@@ -45,7 +45,7 @@ class ProgramCheck:
     """
 
     def __init__(
-        self, program: Program, options: Options, progress: Progress, *, unsafe: bool = True
+        self, program: Program, options: Options, progress: ProgressLine, *, unsafe: bool = True
     ) -> None:
         self._program = program
         self._options = options

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from torchlint.cli.options import output_format
 from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
-from torchlint.engine.tiers import Shown
 from torchlint.report.terminal.look import Look
 from torchlint.report.terminal.safe_text import Paint, width_of
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from torchlint.finding import Diagnostic, Finding
+    from torchlint.finding import Finding
+    from torchlint.library import CheckResult
     from torchlint.project.target import Target
     from torchlint.report.terminal.excerpt import Excerpts
 
     Function = Callable[..., None]
 
+FORMATS: Final = (
+    "text", "concise", "grouped", "json", "github", "gitlab", "sarif", "junit", "rdjson", "html",
+    "agent",
+)  # fmt: skip
+"""Each is a module of `report/formats`."""
 _CLOSED: Final = ("text", "grouped", "agent")
 """Formats that end with what was not looked at."""
 _COUNTED: Final = ("text", "concise", "grouped", "json", "github")
@@ -33,27 +41,18 @@ class Checked:
     """The outcome of a check, as far as it is reported.
 
     Args:
-        files: how many were checked.
         quiet: print nothing but findings.
-        stepless: as in `CheckResult`.
     """
 
     def __init__(
-        self,
-        shown: Shown,
-        diagnostics: Sequence[Diagnostic],
-        targets: Sequence[Target],
-        files: int,
-        *,
-        quiet: bool = False,
-        stepless: bool = False,
+        self, result: CheckResult, targets: Sequence[Target], *, quiet: bool = False
     ) -> None:
-        self.shown = Shown(shown.findings, ()) if quiet else shown
-        self.diagnostics = diagnostics
+        self.shown = Shown(result.findings, () if quiet else result.hidden_hints)
+        self.diagnostics = result.diagnostics
+        self.files = result.files
         self.targets = targets
-        self.files = files
         self.quiet = quiet
-        self.stepless = stepless
+        self._stepless = result.stepless
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -70,7 +69,7 @@ class Checked:
     @property
     def sentence(self) -> str:
         """What happened."""
-        from torchlint.report import summary
+        from torchlint.report import check_summary as summary
 
         return summary.sentence(self.findings, self.files, len(self.diagnostics))
 
@@ -81,8 +80,8 @@ class Checked:
 
     def not_seen(self) -> Iterator[str]:
         """Sentences about what was not looked at, so that silence is not taken for an all-clear."""
-        if self.stepless:
-            from torchlint.report.summary import STEPLESS
+        if self._stepless:
+            from torchlint.report.check_summary import STEPLESS
 
             yield STEPLESS
         if any(target.named for target in self.targets):
@@ -90,7 +89,7 @@ class Checked:
 
             left_out = unchecked(self.targets)
             if left_out is not None:
-                from torchlint.report.summary import not_checked
+                from torchlint.report.check_summary import not_checked
 
                 yield not_checked(*left_out)
 
@@ -103,7 +102,7 @@ def report_options(command: Function) -> Function:
         help="Write the report to FILE; the terminal shows the summary and errors. FILE is "
         "replaced in one step, and stays as it is if the check fails.",
     )(command)
-    return output_format(*_RENDERERS)(command)
+    return output_format(*FORMATS)(command)
 
 
 def destination(
@@ -147,7 +146,7 @@ def report(
     look = Look(Paint(), fixes=fixes)
     if output_file is None:
         look = Look(paint_for(sys.stdout), width_of(sys.stdout), fixes)
-    lines = _statistics(checked, chosen) if statistics else _RENDERERS[chosen](checked, look)
+    lines = _statistics(checked, chosen) if statistics else _lines(checked, chosen, look)
     if output_file is None:
         print_lines(lines)
         if not checked.quiet and chosen not in (("text",) if statistics else _CLOSED):
@@ -168,92 +167,41 @@ def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
         yield from checked.closing
 
 
-def _text(checked: Checked, look: Look) -> Iterator[str]:
+def _lines(checked: Checked, chosen: str, look: Look) -> Iterator[str]:
     # Without findings, the common case, no renderer is imported.
-    if checked.findings or checked.shown.hidden_hints:
-        from torchlint.report.formats import text
+    if chosen != "text" or checked.findings or checked.shown.hidden_hints:
+        render = import_module(f"torchlint.report.formats.{chosen}").render
+        offered = _offered(checked, look)
+        yield from render(**{name: offered[name]() for name in signature(render).parameters})
+    if chosen == "agent" and not checked.quiet:
+        from torchlint.report.formats import agent
 
-        yield from text.render(checked.shown, checked.excerpts, look)
-    yield from checked.closing
-
-
-def _concise(checked: Checked, look: Look) -> Iterator[str]:
-    from torchlint.report.formats import concise
-
-    return concise.render(checked.findings, look.paint)
-
-
-def _grouped(checked: Checked, look: Look) -> Iterator[str]:
-    from torchlint.report.formats import grouped
-
-    yield from grouped.render(checked.shown, look.paint)
-    yield from checked.closing
-
-
-def _json(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import json
-
-    return json.render(checked.findings)
-
-
-def _github(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import github
-
-    return github.render(checked.findings, checked.diagnostics)
-
-
-def _agent(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import agent
-
-    yield from agent.render(checked.shown, checked.diagnostics, checked.excerpts)
-    if not checked.quiet:
         yield agent.closing(checked.shown, " ".join(checked.closing))
+    elif chosen in _CLOSED:
+        yield from checked.closing
 
 
-def _gitlab(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import gitlab
-    from torchlint.report.formats import locations as places
+def _offered(checked: Checked, look: Look) -> dict[str, Callable[[], object]]:
+    """What the `render` of a format may ask for, by the name of its parameter."""
 
-    return gitlab.render(checked.findings, checked.diagnostics, places.repository_root())
+    def root() -> str:
+        from torchlint.report.formats.locations import repository_root
 
+        return repository_root()
 
-def _sarif(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import locations as places
-    from torchlint.report.formats import sarif
-    from torchlint.ruleapi.registry import all_rules
+    def rules() -> object:
+        from torchlint.ruleapi.registry import all_rules
 
-    root = places.repository_root()
-    return sarif.render(checked.findings, checked.diagnostics, all_rules(), root)
+        return all_rules()
 
-
-def _junit(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import junit
-
-    return junit.render(checked.findings, checked.diagnostics)
-
-
-def _rdjson(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import rdjson
-
-    return rdjson.render(checked.findings, checked.diagnostics, checked.excerpts)
-
-
-def _html(checked: Checked, _look: Look) -> Iterator[str]:
-    from torchlint.report.formats import html
-
-    return html.render(checked.shown, checked.diagnostics, checked.excerpts, checked.sentence)
-
-
-_RENDERERS: Final = {
-    "text": _text,
-    "concise": _concise,
-    "grouped": _grouped,
-    "json": _json,
-    "github": _github,
-    "gitlab": _gitlab,
-    "sarif": _sarif,
-    "junit": _junit,
-    "rdjson": _rdjson,
-    "html": _html,
-    "agent": _agent,
-}
+    return {
+        "shown": lambda: checked.shown,
+        "findings": lambda: checked.findings,
+        "diagnostics": lambda: checked.diagnostics,
+        "excerpts": lambda: checked.excerpts,
+        "sentence": lambda: checked.sentence,
+        "look": lambda: look,
+        "paint": lambda: look.paint,
+        "root": root,
+        "rules": rules,
+    }

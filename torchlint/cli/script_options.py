@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
-from torchlint.cli.command import Choice, Command, Count
+from torchlint.cli.command import Command, Count, WordChoice, together
 from torchlint.cli.launching import launch_options
 
 if TYPE_CHECKING:
@@ -44,34 +44,31 @@ class ScriptCommand(Command):
             raise click.UsageError(message, ctx) from None
 
 
-def run_options(command: Function) -> Function:
-    """Adds the options that say how a script is run."""
-    options = (
-        click.option(
-            "--threads",
-            type=Count(1),
-            metavar="N",
-            help="Number of torch threads in each run. Default: half of the processors.",
-        ),
-        click.option(
-            "--device",
-            type=Choice(["auto", "cpu", "cuda"]),
-            default="auto",
-            show_default=True,
-            help="The device to measure; auto takes the one that the script uses.",
-        ),
-        click.option(
-            "--seed", type=int, default=0, show_default=True, help="Seeds runs and their order."
-        ),
-        click.option(
-            "--keep-env",
-            is_flag=True,
-            help="Keep the environment's memory allocator settings and threads.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return launch_options(command)
+run_options = together(
+    launch_options,
+    click.option(
+        "--threads",
+        type=Count(1),
+        metavar="N",
+        help="Number of torch threads in each run. Default: half of the processors.",
+    ),
+    click.option(
+        "--device",
+        type=WordChoice(["auto", "cpu", "cuda"]),
+        default="auto",
+        show_default=True,
+        help="The device to measure; auto takes the one that the script uses.",
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Seeds runs and their order."
+    ),
+    click.option(
+        "--keep-env",
+        is_flag=True,
+        help="Keep the environment's memory allocator settings and threads.",
+    ),
+)
+"""Adds the options that say how a script is run."""
 
 
 def how_it_was_run(ctx: click.Context) -> tuple[str, ...]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import click
-
-from torchlint.baselines.new_findings import new_findings
-from torchlint.changes.changed_lines import Changes
-from torchlint.changes.files_before import files_before
-from torchlint.changes.git import GitError
+from torchlint.changes.changed_lines import ChangedLines
+from torchlint.changes.files_before import MergeBase
 from torchlint.cli.checking import check
-from torchlint.cli.targets import wishes_from
+from torchlint.cli.planning import wishes_from
 from torchlint.engine.targets import Plan, plan_gone
-from torchlint.engine.tiers import Shown
 from torchlint.files.discover import shown_path
-from torchlint.report.summary import older, unknown_before
+from torchlint.files.reading import SourceError
+from torchlint.project.target import texts_in
+from torchlint.report.check_summary import older, unknown_before
 from torchlint.report.terminal.safe_text import visible
+from torchlint.silence.new_findings import new_findings
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,10 +34,10 @@ class Since:
     """The project as it was where this branch left a revision.
 
     Args:
-        revision: as for `Changes`.
+        revision: as for `MergeBase`.
 
     Raises:
-        click.ClickException: git cannot answer.
+        GitError: git cannot answer.
     """
 
     def __init__(self, revision: str, plan: Plan, options: Options, store: Store) -> None:
@@ -49,32 +48,27 @@ class Since:
         self._unknown: set[str] = set()
         self._moved: dict[str, str] = {}
         self._new: frozenset[Place] = frozenset()
-        try:
-            self._changes = Changes(revision)
-        except GitError as error:
-            raise self._refusal(error) from None
+        self._base = MergeBase(revision)
 
     def compare(self, checked: Checked) -> None:
         """Decides which of these findings are new.
 
         Raises:
-            click.ClickException: git cannot answer.
+            GitError: git cannot answer.
         """
         if not checked.findings:
             return
-        try:
-            before = files_before(self._changes, [each.path for each in self._plan.targets])
-            old = self._check(before, checked)
-            paths = {each.path for each in self._plan.targets}
-            new = new_findings(
-                old,
-                checked.findings,
-                moved=self._moved,
-                gone=lambda path: path not in paths,
-                touched=self._touched(old, checked.findings),
-            )
-        except GitError as error:
-            raise self._refusal(error) from None
+        paths = [each.path for each in self._plan.targets]
+        before = self._base.files(paths)
+        old = self._check(before, checked)
+        known = set(paths)
+        new = new_findings(
+            old,
+            checked.findings,
+            moved=self._moved,
+            gone=lambda path: path not in known,
+            touched=self._touched(before, old, checked.findings),
+        )
         self._new = frozenset(map(_place, new))
 
     def is_new(self, finding: Finding) -> bool:
@@ -120,15 +114,23 @@ class Since:
         self._unknown = {each.path for each in old.diagnostics} - known
         return old.findings
 
-    def _touched(self, old: Iterable[Finding], new: Iterable[Finding]) -> Callable[[Finding], bool]:
-        """Whether lines of a finding changed, asked where equal ones have become more.
-
-        Raises:
-            GitError: git cannot answer.
-        """
+    def _touched(
+        self, before: FilesBefore, old: Iterable[Finding], new: Iterable[Finding]
+    ) -> Callable[[Finding], bool]:
+        """Whether lines of a finding changed, asked where equal ones have become more."""
         was, now = Counter(map(_essence, old)), Counter(map(_essence, new))
-        more = [each for each in new if 0 < was[_essence(each)] < now[_essence(each)]]
-        lines = self._changes.lines(dict.fromkeys(each.path for each in more))
+        more = {each.path for each in new if 0 < was[_essence(each)] < now[_essence(each)]}
+        old_names = {new: before.gone.get(old, b"") for old, new in before.renamed.items()}
+        lines = {
+            target.path: ChangedLines(
+                _texts(
+                    target.path, before.changed.get(target.path, old_names.get(target.path, b""))
+                ),
+                _texts(target.path, target.content()),
+            )
+            for target in self._plan.targets
+            if target.path in more and target.path not in before.same
+        }
 
         def touched(finding: Finding) -> bool:
             changed = lines.get(finding.path)
@@ -136,8 +138,12 @@ class Since:
 
         return touched
 
-    def _refusal(self, error: GitError) -> click.ClickException:
-        return click.ClickException(visible(f"--since: {error}"))
+
+def _texts(path: str, data: bytes) -> list[str]:
+    try:
+        return texts_in(path, data)
+    except SourceError:
+        return []  # nothing was found in it, or it was none before
 
 
 def _essence(finding: Finding) -> tuple[str, str]:

@@ -12,14 +12,13 @@ from torchlint.project.target import Known, Target, known_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
-    from datetime import date
-
-    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.kept_join import KeptJoin
     from torchlint.notebooks.cells import Borders
 
 
 class Report(NamedTuple):
-    """What a check found: findings of every tier and diagnostics, sorted by place.
+    """What a check found: findings of every tier, with those that a comment silences up to a day,
+    and diagnostics, sorted by place.
 
     `digests` has the digests of the files with findings, by path. Positions in a notebook are
     positions in the module made of its cells; `borders` has the borders of the cells, by path.
@@ -33,6 +32,19 @@ class Report(NamedTuple):
     borders: Mapping[str, "Borders"] = {}
     stepless: bool = False
 
+    def in_cells(
+        self, findings: Iterable[Finding], diagnostics: Iterable[Diagnostic]
+    ) -> tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]:
+        """Findings and diagnostics of these files with places in notebooks by cell and row."""
+        if not self.borders:
+            return tuple(findings), tuple(diagnostics)
+        from torchlint.notebooks.notebook_module import diagnosed_in_cells, in_cells
+
+        return (
+            tuple(in_cells(each, self.borders) for each in findings),
+            tuple(diagnosed_in_cells(each, self.borders) for each in diagnostics),
+        )
+
 
 def check(
     targets: Sequence[Target],
@@ -40,7 +52,6 @@ def check(
     pool: Pool | None = None,
     progress: Callable[[int, int], None] | None = None,
     store: Store | None = None,
-    today: "date | None" = None,
 ) -> Report:
     """Check files as one project: a helper is hot if any of these files calls it on each step.
 
@@ -52,7 +63,6 @@ def check(
         pool: the processes that parse files; by default only this one.
         progress: called with the number of files done and the total.
         store: cached results, so that only changed files are parsed; by default empty.
-        today: the day for which suppressions with an end are judged; by default that of the user.
     """
     store = Store() if store is None else store
     files, diagnostics = read(targets)
@@ -69,10 +79,6 @@ def check(
         )
         if complete:
             store.keep_report(files, results, joined)
-    if any(finding.until for finding in results.findings):
-        from torchlint.suppressions.until import not_silenced
-
-        results = results._replace(findings=not_silenced(results.findings, today))
     concerned = {finding.path for finding in results.findings}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}
@@ -89,7 +95,7 @@ def read(targets: Iterable[Target]) -> tuple[list[Known], list[Diagnostic]]:
     files: list[Known] = []
     for target in targets:
         try:
-            files.append(_seen(target))
+            files.append(known_of(target, target.read()))
         except UnconcernedError as error:
             if target.named or mentions_torch(error.head):
                 diagnostics.append(error.diagnostic)
@@ -98,42 +104,26 @@ def read(targets: Iterable[Target]) -> tuple[list[Known], list[Diagnostic]]:
     return files, diagnostics
 
 
-def _seen(target: Target) -> Known:
-    """
-    Raises:
-        SourceError: the file cannot be read.
-    """
-    data = target.read()
-    known = known_of(target, data)
-    if target.is_notebook and (known.relevant or target.named):
-        from torchlint.notebooks.cells import Borders
-
-        known.borders = Borders(data.decode("utf-8"))
-    return known
-
-
 def _check(
     files: Sequence[Known],
     pool: Pool,
     progress: Callable[[int, int], None] | None,
     store: Store,
-    last: "tuple[Results, Joined] | None",
-) -> "tuple[Results, Joined | None]":
+    last: "tuple[Results, KeptJoin] | None",
+) -> "tuple[Results, KeptJoin | None]":
     relevant = [known for known in files if known.relevant]
     if progress is not None:
         progress(len(files) - len(relevant), len(files))
     unsound = tuple(wrong for known in files for wrong in (*_unread(known), *_unsound(known)))
     if not relevant:
         return Results(diagnostics=unsound), None
+    from torchlint.engine.large_trees import results_of
     from torchlint.engine.map_project import Mapper
-    from torchlint.engine.project_findings import findings_of
-    from torchlint.engine.reuse_join import reused_findings
 
     def mapper() -> Mapper:
         return Mapper(files, pool=pool, progress=progress, store=store)
 
-    reused = None if last is None else reused_findings(mapper(), *last)
-    results, joined = reused or findings_of(mapper())
+    results, joined = results_of(mapper, last)
     store.note_answers(files)
     store.save()
     return results._replace(diagnostics=unsound + results.diagnostics), joined
@@ -143,7 +133,7 @@ def _unread(known: Known) -> Iterable[Diagnostic]:
     """The cells of a notebook that were skipped."""
     if known.borders is None:
         return ()
-    from torchlint.notebooks.module import unread_cells
+    from torchlint.notebooks.notebook_module import unread_cells
 
     return unread_cells(known.target.path, known.borders)
 

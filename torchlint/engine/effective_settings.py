@@ -19,9 +19,10 @@ from torchlint.config.settings import (
     unknown_selector,
 )
 from torchlint.config.torch_bounds import TorchBounds, row_stating
-from torchlint.engine.targets import Wishes, off_for, planned_selection
+from torchlint.engine.targets import Wishes, planned_selection
 from torchlint.files.discover import shown_path
 from torchlint.files.excluded import why_left_out
+from torchlint.silence.per_file_ignores import off_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +32,7 @@ _NOT_KEYS: Final = frozenset({"root", "source"})
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SettingValue:
     """One setting under its name in the configuration file, and where its value comes from."""
 
     key: str
@@ -58,7 +59,7 @@ class EffectiveSettings:
 
     path: str
     source: str | None
-    values: tuple[Value, ...]
+    values: tuple[SettingValue, ...]
     rules: tuple[RuleState, ...]
     left_out: str | None
 
@@ -131,7 +132,9 @@ class _Origins:
         return self._file
 
 
-def _values(settings: Settings, wishes: Wishes, origins: _Origins, folder: str) -> Iterator[Value]:
+def _values(
+    settings: Settings, wishes: Wishes, origins: _Origins, folder: str
+) -> Iterator[SettingValue]:
     for field in settings._fields:
         if field in _NOT_KEYS:
             continue
@@ -148,7 +151,7 @@ def _values(settings: Settings, wishes: Wishes, origins: _Origins, folder: str) 
             value, origin = (*value, *wishes.ignore), f"{origin}, --ignore" if value else "--ignore"
         elif key == "target-torch":
             value, origin = _torch(settings, wishes, origin, folder)
-        yield Value(key, value, origin)
+        yield SettingValue(key, value, origin)
 
 
 def _torch(

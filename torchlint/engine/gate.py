@@ -50,23 +50,25 @@ def _wanted(rule: Rule, words: Words) -> bool:
 
 
 def _wanted_on_demand(rule: Rule, words: Words) -> bool:
-    if rule.about_hot_code and not rule.triggers_on_demand:
+    on_demand = rule.gate.on_demand
+    if rule.about_hot_code and not on_demand:
         return _has_words_of(rule, words)
-    return bool(rule.triggers_on_demand) and all(map(words.match, rule.triggers_on_demand))
+    return bool(on_demand) and all(map(words.match, on_demand))
 
 
 def _has_words_of(rule: Rule, words: Words) -> bool:
-    if not (rule.triggers or rule.gates) and rule.triggers_on_demand:
+    gate, patterns = rule.gate, rule.pattern_words
+    if not (gate.words or patterns) and gate.on_demand:
         return False
     for ask in (words.may_match, words.match):
-        if rule.gates and not any(all(map(ask, gate)) for gate in rule.gates):
+        if patterns and not any(all(map(ask, each)) for each in patterns):
             return False
-        alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
+        alternatives = ((each,) if isinstance(each, str) else each for each in gate.words)
         if not all(any(map(ask, each)) for each in alternatives):
             return False
-    if rule.candidate is None:
+    if gate.check is None:
         return True
-    return (bool(rule.enough) and words.match(rule.enough)) or _is_candidate(rule, words.data)
+    return (bool(gate.unless) and words.match(gate.unless)) or _is_candidate(rule, words.data)
 
 
 def _is_candidate(rule: Rule, data: bytes) -> bool:
@@ -74,12 +76,12 @@ def _is_candidate(rule: Rule, data: bytes) -> bool:
     Raises:
         CandidateError: the rule is of a plugin, and failed.
     """
-    candidate = rule.candidate
-    assert candidate is not None
+    check = rule.gate.check
+    assert check is not None
     if not rule.plugin:
-        return candidate(data)
+        return check(data)
     try:
-        answer, printed = contained(rule.label, lambda: bool(candidate(data)))
+        answer, printed = contained(rule.label, lambda: bool(check(data)))
     except PluginError as error:
         raise CandidateError(rule.code, f"{error}; it is left out here") from error
     if printed:

@@ -19,10 +19,10 @@ from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.target import CHANGED, digest_of
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.registry import all_rules
+from torchlint.silence.suppressions import Suppressions
 from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 from torchlint.source.syntax_errors import what_is_wrong
-from torchlint.suppressions.suppressions import Suppressions
 from torchlint.workers import bounded
 from torchlint.workers.endable import LONGEST_S, begin_item, end_items
 
@@ -171,6 +171,13 @@ def _run(
     )
 
 
+def comments_of(module: Module) -> Suppressions:
+    """The suppression comments of a file; they have seen no finding yet."""
+    installed = all_rules()
+    about = {code for code, rule in installed.items() if rule.about_comments}
+    return Suppressions(module, about, {code: rule.name for code, rule in installed.items()})
+
+
 def suppressions_in(
     module: Module, target: Target, data: bytes, *, on_demand: bool
 ) -> Suppressions:
@@ -190,12 +197,7 @@ def _unsuppressed(
     for rule in active:
         if not module.test_like or rule.in_tests:
             reported += _reported_by(rule, module, diagnostics)
-    installed = all_rules()
-    suppressions = Suppressions(
-        module,
-        about={code for code, rule in installed.items() if rule.about_comments},
-        names={code: rule.name for code, rule in installed.items()},
-    )
+    suppressions = comments_of(module)
     left: list[Reported] = []
     for item in reported:
         if isinstance(item, Waiting):

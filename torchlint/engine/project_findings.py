@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
-from torchlint.engine.parts import parts
-from torchlint.finding import Diagnostic, Finding, Results
-from torchlint.memory.join_outcome import Joined, NotPortableError, Searches, outcome, places
-from torchlint.project.answers import questions
+from torchlint.finding import Diagnostic, Finding
 from torchlint.project.calls import Calls
 from torchlint.project.map_result import Depth
 from torchlint.project.project import Project
 from torchlint.project.symbols import Index
 from torchlint.ruleapi.contexts import settled
 from torchlint.ruleapi.plugins import PluginError, contained
-from torchlint.ruleapi.registry import all_rules, troubles
+from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.engine.map_project import Mapper
-    from torchlint.finding import Position
-    from torchlint.memory.join_outcome import Outcome
     from torchlint.reported import Waiting
 
 _MOST_ROUNDS: Final = 10
@@ -34,82 +29,36 @@ _MODELS: Final = rf"(?m:^[ \t]*def forward\b(?:{_SAME}.*\n)*?{_SAME}.*\.(?:item|
 """The `forward` of a module that reads from the device."""
 
 
-def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
-    """The findings and diagnostics of a project, unsorted, and what the next check may reuse of
-    the join: None if that depends on positions."""
-    found = _Found()
-    found.diagnostics += [each.diagnostic for each in troubles()]
-    for part in parts(mapper):
-        _add(part, found)
-    joined = None
-    if found.portable:
-        for path, known in mapper.files.items():  # another part may have searched this one's files
-            found.searches.add(path, mapper.store.asked(known))
-        joined = Joined(
-            digests=mapper.digests(),
-            questions=questions(),
-            sets=tuple(found.searches.sets),
-            asked=tuple(map(found.searches.number, mapper.files)),
-            loaded=frozenset(found.loaded),
-            outcomes=found.outcomes,
-        )
-    stepless = not found.steps and _asked_about_steps(mapper)
-    return Results(tuple(found.findings), tuple(found.diagnostics), stepless), joined
-
-
-def _asked_about_steps(mapper: Mapper) -> bool:
-    """Whether a rule about code that runs on each step is on for one of the files."""
-    rules = [rule for rule in all_rules().values() if rule.about_hot_code]
-    selections = {known.target.selection for known in mapper.files.values()}
-    return any(each.enabled(rule.code, rule.name) for each in selections for rule in rules)
-
-
 @dataclass(slots=True)
-class _Found:
-    """What was found in the parts of a project so far.
+class ProjectFindings:
+    """What was found in a project, or in a part of one.
 
     Args:
-        portable: whether the next check may reuse it.
+        settled: for each file what became of its findings that waited, None for one that does not
+            hold.
+        loaded: the files that were loaded because hot code calls into them.
         steps: whether a training step was seen.
     """
 
-    findings: dict[Finding, None] = field(default_factory=dict)
+    loaded: set[str]
+    steps: bool
+    findings: list[Finding] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    outcomes: dict[str, tuple[Outcome | None, ...]] = field(default_factory=dict)
-    loaded: set[str] = field(default_factory=set)
-    searches: Searches = field(default_factory=Searches)
-    portable: bool = True
-    steps: bool = False
+    settled: dict[str, list[Finding | None]] = field(default_factory=dict)
 
 
-def _add(mapper: Mapper, found: _Found) -> None:
-    """Adds what is found in a part of the project."""
+def findings_of(mapper: Mapper) -> ProjectFindings:
+    """Map the files, load those that hot code calls, join them, and settle the findings that
+    wait."""
     project, loaded = join(mapper)
-    found.loaded |= loaded
-    found.steps = found.steps or project.shows_steps
-    if not loaded <= mapper.files.keys():
-        found.portable = False  # an import that is hard to see: two parts settle the same finding
-    results = mapper.results
-
-    @cache
-    def place(path: str) -> tuple[Position, ...]:
-        return places(results[path].summary) if path in results else ()
-
-    for path, result in results.items():
+    found = ProjectFindings(loaded, project.shows_steps)
+    for path, result in mapper.results.items():
         found.diagnostics += result.diagnostics
-        held = [_settle(waiting, project, found.diagnostics) for waiting in result.waiting]
-        found.findings.update(dict.fromkeys(result.findings))
-        found.findings.update((finding, None) for finding in held if finding is not None)
-        pairs = zip(result.waiting, held, strict=True)
-        try:
-            outcomes = tuple(outcome(waiting.finding, each, place) for waiting, each in pairs)
-        except NotPortableError:
-            found.portable = False
-        else:
-            if outcomes:
-                found.outcomes[path] = outcomes
-    for path, known in mapper.files.items():
-        found.searches.add(path, mapper.store.asked(known))
+        settled = [_settle(waiting, project, found.diagnostics) for waiting in result.waiting]
+        found.findings += result.findings
+        found.findings += (finding for finding in settled if finding is not None)
+        found.settled[path] = settled
+    return found
 
 
 def join(mapper: Mapper, known: frozenset[str] | None = None) -> tuple[Project, set[str]]:

@@ -14,11 +14,11 @@ from torchlint.config.settings import (
     unknown_selector,
 )
 from torchlint.config.torch_bounds import TorchBounds
-from torchlint.files.discover import Found, discover, parts_of, shown_path
-from torchlint.files.globs import parse
+from torchlint.files.discover import Found, discover, shown_path
 from torchlint.finding import Diagnostic
 from torchlint.project.target import Target
-from torchlint.ruleapi.names import rule_names
+from torchlint.ruleapi.rule_names import rule_names
+from torchlint.silence.per_file_ignores import off_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -195,16 +195,3 @@ def planned_selection(settings: Settings, wishes: Wishes, off: tuple[str, ...]) 
     chosen = settings.select if select is None else select
     demand = wishes.require_reason or settings.require_reason
     return Selection(chosen, ignore + wishes.ignore, off, demand)
-
-
-def off_for(absolute: str, settings: Settings) -> tuple[str, ...]:
-    """The rules that `per-file-ignores` switches off for a file."""
-    root, parts = parts_of(settings.root), parts_of(absolute)
-    if parts[: len(root)] == root:
-        parts = parts[len(root) :]
-    off: list[str] = []
-    for pattern, codes in settings.per_file_ignores:
-        glob = parse(pattern)
-        if glob is not None and glob.covers(parts):
-            off += codes
-    return tuple(dict.fromkeys(off))

@@ -84,7 +84,7 @@ def environment(jobs: Jobs, seen: Survey | None) -> Environment:
         load=tuple(round(value, 2) for value in os.getloadavg()),
         sandbox=jobs.sandbox if fence.why_not() else f"{jobs.sandbox}, Landlock",
         processes=seen.processes if seen is not None else 1,
-        settings=dict(jobs.environment),
+        settings=dict(sorted(jobs.environment.items())),
         gpu=gpu,
         nodes=() if jobs.nodes is None else jobs.nodes.names,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from datetime import date
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,18 +13,16 @@ import libcst as cst
 from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.because import Unlike
 from torchlint.debug import debugging
-from torchlint.engine.map_file import suppressions_in
-from torchlint.explain.answers import Answer, Reason, silent
-from torchlint.explain.names import why_another
+from torchlint.engine.map_file import comments_of, suppressions_in
+from torchlint.explain.namesakes import why_another
+from torchlint.explain.rule_answers import Answer, Reason, silent
 from torchlint.explain.silences import NEEDS, why_context_denies, why_not_each_step
 from torchlint.explain.told import watched
 from torchlint.finding import Applicability, Finding, Tier
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.contexts import Context, holds_here, holds_in_project, settled
 from torchlint.ruleapi.plugins import contained, one_line
-from torchlint.ruleapi.registry import all_rules
-from torchlint.suppressions.suppressions import Suppressions
-from torchlint.suppressions.until import has_ended, silenced_until
+from torchlint.silence.until import has_ended, silenced_until, today
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,12 +30,13 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.explain.joined import Joined
     from torchlint.explain.sentences import Sentences
-    from torchlint.explain.told import Told
+    from torchlint.explain.told import ToldAnswer
     from torchlint.project.project import Project
     from torchlint.project.target import Target
     from torchlint.reported import Reported
     from torchlint.ruleapi.declared import Pattern
     from torchlint.ruleapi.rule import NodeCheck, Rule, Version
+    from torchlint.silence.suppressions import Suppressions
 
 _IF_NOT: Final = "without that it would be reported, if the rest holds"
 _MOST_REASONS: Final = 4
@@ -46,7 +44,7 @@ _MOST_ROWS: Final = 5
 _LAST: Final = sys.maxsize
 
 
-class Look(NamedTuple):
+class RuleLook(NamedTuple):
     """What a rule makes of something that it looks at, which begins in a row of the module."""
 
     row: int
@@ -132,8 +130,8 @@ class Asker:
             return Reason(
                 "nothing in the file shows training steps, and none was found that calls it"
             )
-        if rule.candidate is not None:
-            _, seen = watched(partial(rule.candidate, self._module.text.encode("utf-8")))
+        if rule.gate.check is not None:
+            _, seen = watched(partial(rule.gate.check, self._module.text.encode("utf-8")))
             if seen.last is not None:
                 return Reason(self._sentences.of(seen.last))
         if rule.speaks_once and rule.finds and not self._module.loops.training_functions:
@@ -180,7 +178,7 @@ class Asker:
 
     # what it looks at --------------------------------------------------------------------
 
-    def _looks(self, rule: Rule, rows: range) -> Iterator[Look]:
+    def _looks(self, rule: Rule, rows: range) -> Iterator[RuleLook]:
         """What each check of the rule makes of what begins in these rows."""
         if rule.about_comments:
             yield from self._commented(rule, rows)
@@ -189,7 +187,7 @@ class Asker:
                 row = self._module.span(node)[0].row
                 if row in rows:
                     run = partial(check, node, self._module)
-                    yield from (Look(row, each) for each in self._checked(rule, run))
+                    yield from (RuleLook(row, each) for each in self._checked(rule, run))
         for check in _checks_of_files(rule):
             yield from self._wholly_checked(rule, partial(check, self._module))
         found: dict[cst.CSTNode, list[_Step]] = defaultdict(list)
@@ -200,9 +198,9 @@ class Asker:
         for node, steps in found.items():
             row = self._module.span(node)[0].row
             furthest = max((each.number for each in steps), default=0)
-            yield from (Look(row, each.answer) for each in steps if each.number == furthest)
+            yield from (RuleLook(row, each.answer) for each in steps if each.number == furthest)
 
-    def _commented(self, rule: Rule, rows: range) -> Iterator[Look]:
+    def _commented(self, rule: Rule, rows: range) -> Iterator[RuleLook]:
         """What a rule about suppression comments makes of those in these rows."""
         suppressions, every = self._judged, self._judged.comments
         for comment in every:
@@ -210,7 +208,7 @@ class Asker:
                 suppressions.comments = [comment]
                 for check in rule.suppression_checks:
                     run = partial(check, suppressions)
-                    yield from (Look(comment.row, each) for each in self._checked(rule, run))
+                    yield from (RuleLook(comment.row, each) for each in self._checked(rule, run))
         suppressions.comments = every
 
     @cached_property
@@ -224,7 +222,7 @@ class Asker:
         self,
         rule: Rule,
         run: Callable[[], Iterable[Reported] | None],
-        doubts: Iterable[Told] = (),
+        doubts: Iterable[ToldAnswer] = (),
     ) -> Iterator[Answer]:
         """What a check of one node makes of it.
 
@@ -244,7 +242,7 @@ class Asker:
 
     def _wholly_checked(
         self, rule: Rule, run: Callable[[], Iterable[Reported] | None]
-    ) -> Iterator[Look]:
+    ) -> Iterator[RuleLook]:
         """What a check of the whole file makes of each place that it wants to report."""
         reported, seen = watched(lambda: list(run() or ()))
         rows = set()
@@ -252,11 +250,13 @@ class Asker:
             if not isinstance(each, Fact):
                 finding = each.finding if isinstance(each, Waiting) else each
                 rows.add(finding.start.row)
-                yield Look(finding.start.row, self._settled(rule, each, []))
+                yield RuleLook(finding.start.row, self._settled(rule, each, []))
         for wanted in seen.wanted:
             row = self._module.span(wanted.node)[0].row
             if row not in rows:
-                yield Look(row, silent(rule, *self._denied(rule.contexts, wanted.node), near=True))
+                yield RuleLook(
+                    row, silent(rule, *self._denied(rule.contexts, wanted.node), near=True)
+                )
 
     def _matched(self, rule: Rule, pattern: Pattern, node: cst.CSTNode) -> Iterator[_Step]:
         """What a pattern of a declared rule makes of a candidate, and how far it came: where
@@ -279,6 +279,8 @@ class Asker:
                 if seen.last is not None:
                     yield _Step(number, self._told(rule, seen.last))
                 return
+            match = match if denies else match.if_holds(holds)
+            assert match is not None
         doubted = (watched(partial(doubt, match)) for doubt in pattern.hint_if)
         doubts = [seen.last for doubts, seen in doubted if doubts and seen.last is not None]
         report = partial(rule.report_match, match, pattern)
@@ -287,7 +289,7 @@ class Asker:
 
     # reasons -----------------------------------------------------------------------------
 
-    def _told(self, rule: Rule, told: Told) -> Answer:
+    def _told(self, rule: Rule, told: ToldAnswer) -> Answer:
         near = not isinstance(told.sentence, Unlike)
         return silent(rule, Reason(self._sentences.of(told)), near=near)
 
@@ -333,7 +335,7 @@ class Asker:
         self, rule: Rule, finding: Finding, waiting: Waiting, hints: list[Reason]
     ) -> Answer:
         day = self._suppressions.until(finding)
-        if day is not None and not has_ended(day, date.today()):
+        if day is not None and not has_ended(day, today()):
             when = f" until {day}" if day else ""
             reason = Reason(f"a comment suppresses it{when}", "remove the comment")
             return silent(rule, reason, near=True)
@@ -351,10 +353,7 @@ class Asker:
 
     @cached_property
     def _suppressions(self) -> Suppressions:
-        rules = all_rules()
-        about = {code for code, each in rules.items() if each.about_comments}
-        names = {code: each.name for code, each in rules.items()}
-        return Suppressions(self._module, about, names)
+        return comments_of(self._module)
 
     def _why_hint(self, rule: Rule, waiting: Waiting, hints: list[Reason]) -> Iterator[Reason]:
         for each in hints:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.engine.check import read
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import join
-from torchlint.explain.sketch import FileSketch, sketch_files
+from torchlint.explain.file_sketch import FileSketch, sketch_files
 from torchlint.memory.store import Store
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.project import By, Heat
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from torchlint.analysis.summary import CallSite
-    from torchlint.explain.sketch import CallSketch, FunctionSketch
+    from torchlint.explain.file_sketch import CallSketch, FunctionSketch
     from torchlint.finding import Diagnostic, Position
     from torchlint.project.project import Project
     from torchlint.project.symbols import Key
@@ -70,7 +70,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class TreeRoot:
     """A node that nothing in the tree calls, and the scripts that run its file."""
 
     node: Node
@@ -81,7 +81,7 @@ class Root:
 class HotTree:
     """What runs on each step in `files` files, by path and line; and what could not be read."""
 
-    roots: tuple[Root, ...]
+    roots: tuple[TreeRoot, ...]
     diagnostics: tuple[Diagnostic, ...]
     files: int
 
@@ -144,14 +144,14 @@ class _Builder:
         """The files that have a framework train, and lead to no step that the project names."""
         self.paths = steps | self._starting | {key.path for key in self._hot}
 
-    def roots(self) -> Iterator[Root]:
+    def roots(self) -> Iterator[TreeRoot]:
         found = [*self._loops(), *self._functions(certain=True), *self._functions(certain=False)]
         found += self._starts()
         for node in sorted(found, key=lambda node: (node.path, node.position)):
             summaries = self.project.summaries
             importers = sorted(self.project.importers(node.path))
             scripts = [path for path in importers if path in summaries and summaries[path].is_entry]
-            yield Root(node, tuple(scripts))
+            yield TreeRoot(node, tuple(scripts))
 
     def _loops(self) -> Iterator[Node]:
         for path, index in sorted(self.project.step_loops):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.explain.answers import Reason
+from torchlint.explain.rule_answers import Reason
 from torchlint.explain.silences import NEEDS
 from torchlint.finding import Position
 from torchlint.project.symbols import Key

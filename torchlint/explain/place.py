@@ -6,8 +6,9 @@ import re
 from typing import Final
 
 from torchlint.config.settings import ConfigError, shortened
-from torchlint.files.reading import NOTEBOOK, read_bytes
+from torchlint.files.reading import NOTEBOOK, is_notebook, read_bytes
 from torchlint.finding import Position
+from torchlint.project.target import texts_in
 
 _COLUMN: Final = re.compile(r"(:cell \d{1,9}:\d{1,9}):\d{1,9}$")
 _MOST_CELLS: Final = 40
@@ -25,12 +26,12 @@ def place_in(text: str) -> tuple[str, Position | None]:
     found = re.fullmatch(r"(.+?)(?::(?:cell )?(\d{1,9}))?(?::(\d{1,9}))?", _COLUMN.sub(r"\1", text))
     path = "" if found is None else found[1]
     numbers = [] if found is None else [int(each) for each in found.groups()[1:] if each]
-    if path.endswith(NOTEBOOK) and len(numbers) < 2:
+    if is_notebook(path) and len(numbers) < 2:
         return path, None
     if not numbers or min(numbers) < 1:
         shown = shortened(text)
         raise ConfigError(f"`{shown}` is not a place; write a file and a line, train.py:42.")
-    if path.endswith(NOTEBOOK):
+    if is_notebook(path):
         return path, Position(numbers[1], 1, numbers[0])
     return path, Position(numbers[0], 1)
 
@@ -44,11 +45,9 @@ def which_cell(text: str) -> list[str]:
     Raises:
         SourceError: the notebook cannot be read.
     """
-    from torchlint.notebooks.document import Notebook
-
     path, _, row = text.partition(f"{NOTEBOOK}:")
     path = path.removesuffix(NOTEBOOK) + NOTEBOOK
-    cells = [cell.source for cell in Notebook(path, read_bytes(path)).cells]
+    cells = texts_in(path, read_bytes(path))
     if not cells:
         return [f"{path} has no code cells."]
     heads = [next((line for line in cell.splitlines() if line.strip()), "") for cell in cells]

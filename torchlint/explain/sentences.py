@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.explain.words import line_of
+from torchlint.explain.code_words import line_of
 from torchlint.finding import Position
 from torchlint.reported import Clue, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.explain.told import Told
-    from torchlint.explain.words import Words
+    from torchlint.explain.code_words import CodeWords
+    from torchlint.explain.told import ToldAnswer
     from torchlint.notebooks.cells import Borders
 
 
@@ -29,15 +29,15 @@ class Sentences:
 
     def __init__(
         self,
-        words: Words,
-        borders: Mapping[str, Borders],
+        words: CodeWords,
+        borders: Mapping[str, Borders | None],
         row_of: Callable[[Fact | Clue], tuple[str, int] | None],
     ) -> None:
         self.words = words
         self._borders = borders
         self._row_of = row_of
 
-    def of(self, told: Told) -> str:
+    def of(self, told: ToldAnswer) -> str:
         """The sentence of an answer."""
         return told.sentence.format(*(_Place(place, self) for place in told.places))
 

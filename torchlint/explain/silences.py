@@ -14,7 +14,7 @@ from torchlint.ruleapi.contexts import Context
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.loops import Loop
-    from torchlint.explain.words import Words
+    from torchlint.explain.code_words import CodeWords
 
 NEEDS: Final = {
     Context.HOT: "code that runs on each training step",
@@ -66,7 +66,7 @@ def silence_at(node: cst.CSTNode, module: Module) -> Silence | None:
     return None
 
 
-def why_not_each_step(node: cst.CSTNode, words: Words) -> str:
+def why_not_each_step(node: cst.CSTNode, words: CodeWords) -> str:
     """The same in a sentence, empty for None; code in a function that evaluates has one too."""
     found = silence_at(node, words.module)
     loops, function = words.module.loops, words.module.function(node)
@@ -84,7 +84,7 @@ def why_not_each_step(node: cst.CSTNode, words: Words) -> str:
     return f"the loop around it, in {words.line(found.loop)}, is not run on each step: {why}"
 
 
-def why_context_denies(context: Context, node: cst.CSTNode, words: Words) -> str:
+def why_context_denies(context: Context, node: cst.CSTNode, words: CodeWords) -> str:
     """Why another context does not hold at a node, as far as its file decides that."""
     module = words.module
     if context is Context.OUTSIDE_EVALUATION:
@@ -113,7 +113,7 @@ def why_context_denies(context: Context, node: cst.CSTNode, words: Words) -> str
 # guards ------------------------------------------------------------------------------------
 
 
-def _guarded(guard: cst.CSTNode, node: cst.CSTNode, words: Words) -> str:
+def _guarded(guard: cst.CSTNode, node: cst.CSTNode, words: CodeWords) -> str:
     """Why code runs only now and then, by what `Loops.guard` returns for it."""
     if isinstance(guard, cst.ExceptHandler):
         return f"this runs only after an error ({words.quoted(guard)})"
@@ -147,7 +147,7 @@ def _test_of(guard: cst.CSTNode) -> cst.BaseExpression | None:
 
 
 def _period(
-    test: cst.BaseExpression, rare: cst.BaseExpression, words: Words, *, skips: bool
+    test: cst.BaseExpression, rare: cst.BaseExpression, words: CodeWords, *, skips: bool
 ) -> str:
     """`every 50 steps` for code under `step % 50 == 0`, or after a `continue` under `step % 50`;
     empty for other conditions.
@@ -212,7 +212,7 @@ def _has_word(alternatives: str, name: str) -> bool:
 # evaluation --------------------------------------------------------------------------------
 
 
-def _evaluates(shown: cst.CSTNode, words: Words) -> str:
+def _evaluates(shown: cst.CSTNode, words: CodeWords) -> str:
     """Why code evaluates, by what `Loops.evaluation_around` returns for it."""
     if isinstance(shown, cst.FunctionDef):
         return _function_evaluates(shown, words)
@@ -224,7 +224,7 @@ def _evaluates(shown: cst.CSTNode, words: Words) -> str:
     return f"the model evaluates here, since {words.quoted(shown)}"
 
 
-def _function_evaluates(function: cst.FunctionDef, words: Words) -> str:
+def _function_evaluates(function: cst.FunctionDef, words: CodeWords) -> str:
     name, sign = function.name.value, words.module.loops.sign_of_evaluation(function)
     if isinstance(sign, cst.Decorator):
         return f"`{name}` evaluates: it goes over a loader under {words.quoted(sign)}"

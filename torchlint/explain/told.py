@@ -28,7 +28,7 @@ _BECAUSE: Final = because.__code__
 _REPORT: Final = Rule.report.__code__
 
 
-class Told(NamedTuple):
+class ToldAnswer(NamedTuple):
     """An answer that a check got on its way, and why: see `because`."""
 
     answer: object
@@ -36,7 +36,7 @@ class Told(NamedTuple):
     places: tuple[object, ...]
 
 
-class Wanted(NamedTuple):
+class WantedReport(NamedTuple):
     """A place that a check wanted to report, whatever the contexts of its rule say."""
 
     node: cst.CSTNode
@@ -45,35 +45,37 @@ class Wanted(NamedTuple):
 
 
 @dataclass
-class Watched:
+class WatchedCheck:
     """What was seen of a check."""
 
-    told: list[Told] = field(default_factory=list)
-    wanted: list[Wanted] = field(default_factory=list)
+    told: list[ToldAnswer] = field(default_factory=list)
+    wanted: list[WantedReport] = field(default_factory=list)
 
     @property
-    def last(self) -> Told | None:
+    def last(self) -> ToldAnswer | None:
         """The answer that decided, if the check fell silent."""
         return self.told[-1] if self.told else None
 
     @property
-    def doubts(self) -> list[Told]:
+    def doubts(self) -> list[ToldAnswer]:
         """Why what it reported is a hint."""
         return [each for each in self.told if each.answer is Tier.HINT]
 
 
-def watched(run: Callable[[], _T]) -> tuple[_T, Watched]:
+def watched(run: Callable[[], _T]) -> tuple[_T, WatchedCheck]:
     """Call a function, and watch what is told in it."""
-    seen = Watched()
+    seen = WatchedCheck()
 
     def called(frame: FrameType, _event: str, _value: Any) -> None:
         if frame.f_code is _BECAUSE:
             local = frame.f_locals
-            seen.told.append(Told(local["answer"], local["sentence"], local["places"]))
+            seen.told.append(ToldAnswer(local["answer"], local["sentence"], local["places"]))
         elif frame.f_code is _REPORT:
             local = frame.f_locals
             if all(each.node is not local["node"] for each in seen.wanted):
-                seen.wanted.append(Wanted(local["node"], local["operand"], local["else_hint"]))
+                seen.wanted.append(
+                    WantedReport(local["node"], local["operand"], local["else_hint"])
+                )
 
     before = sys.gettrace()
     sys.settrace(called)

@@ -10,27 +10,27 @@ import libcst as cst
 
 from torchlint.engine.check import check, read
 from torchlint.engine.gate import wanted_by
+from torchlint.engine.large_trees import parts
 from torchlint.engine.map_file import module_of
 from torchlint.engine.map_project import Mapper
-from torchlint.engine.parts import parts
 from torchlint.engine.project_findings import join
-from torchlint.engine.tiers import Wanted
 from torchlint.explain.asker import Asker
+from torchlint.explain.code_words import CodeWords
 from torchlint.explain.joined import Joined
 from torchlint.explain.recorded import row_of
 from torchlint.explain.sentences import Sentences
-from torchlint.explain.words import Words
 from torchlint.files.reading import SourceError
 from torchlint.memory.store import Store
+from torchlint.silence.tiers import Wanted
 from torchlint.source.deep_stack import with_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torchlint.analysis.module import Module
-    from torchlint.explain.answers import Answer
+    from torchlint.explain.rule_answers import Answer
     from torchlint.finding import Diagnostic, Position, Results
-    from torchlint.memory.join_outcome import Joined as LastJoin
+    from torchlint.memory.kept_join import KeptJoin
     from torchlint.notebooks.cells import Borders
     from torchlint.project.project import Project
     from torchlint.project.target import Target
@@ -83,38 +83,42 @@ def explain(
     whole = Mapper(files, pool=pool, progress=progress, store=store)
     mapper = next((part for part in parts(whole) if target.path in part.files), whole)
     project = _joined(mapper, store.last(files))
-    data = target.read()
-    borders = {path: known.borders for path, known in mapper.files.items() if known.borders}
-    if target.is_notebook and target.path not in borders:
-        from torchlint.notebooks.cells import Borders
-
-        borders[target.path] = Borders(data.decode("utf-8"))
-    brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
-
-    def answers() -> tuple[str, tuple[Answer, ...]]:
-        module = module_of(target._replace(brought=brought), data)
-        try:
-            row = _row(module, place, borders.get(target.path))
-            rows = _rows(module, row)
-            words = Words(module, borders.get(target.path), rows)
-            sentences = Sentences(words, borders, partial(row_of, project=project, mapper=mapper))
-            asker = Asker(target, project, sentences, Joined(project, sentences))
-            called = target.path in project.summaries
-            codes = set(wanted_by(data, rules, on_demand=called))
-            found = [
-                asker.answer(rule, rows, wanted=rule.code in codes, alone=alone) for rule in rules
-            ]
-            return module.lines[row - 1].strip(), tuple(found)
-        finally:
-            module.release()
-
-    line, found = with_deep_stack(answers)
+    line, answers = with_deep_stack(lambda: _answers(target, place, rules, mapper, project))
     store.note_answers(files)
     store.save()
-    return Explanation(line, found, tuple(diagnostics))
+    return Explanation(line, answers, tuple(diagnostics))
 
 
-def _joined(mapper: Mapper, last: tuple[Results, LastJoin] | None) -> Project:
+def _answers(
+    target: Target, place: Position, rules: Sequence[Rule], mapper: Mapper, project: Project
+) -> tuple[str, tuple[Answer, ...]]:
+    """The line, and what each rule makes of it.
+
+    Raises:
+        SourceError: the file cannot be read or parsed, or has no such line.
+    """
+    data = target.read()
+    borders = {path: known.borders for path, known in mapper.files.items()}
+    own = borders[target.path] = target.borders(data)
+    brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
+    module = module_of(target._replace(brought=brought), data)
+    try:
+        row = _row(module, place, own)
+        rows = _rows(module, row)
+        words = CodeWords(module, own, rows)
+        sentences = Sentences(words, borders, partial(row_of, project=project, mapper=mapper))
+        asker = Asker(target, project, sentences, Joined(project, sentences))
+        codes = set(wanted_by(data, rules, on_demand=target.path in project.summaries))
+        alone = len(rules) == 1
+        answers = [
+            asker.answer(rule, rows, wanted=rule.code in codes, alone=alone) for rule in rules
+        ]
+        return module.lines[row - 1].strip(), tuple(answers)
+    finally:
+        module.release()
+
+
+def _joined(mapper: Mapper, last: tuple[Results, KeptJoin] | None) -> Project:
     """The joined project; the last join of the same files tells which of them it loads."""
     loaded = None
     digests = tuple(each.digest for each in mapper.project.values())

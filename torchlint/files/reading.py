@@ -96,6 +96,21 @@ class Source:
         self.bom = bom
 
 
+class PythonIn:
+    """The Python in a file, all of it, and the way back to the file."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def written(self, after: Source) -> bytes:
+        """The bytes of the file with other Python in it.
+
+        Raises:
+            SourceError: of kind `fix`: the file cannot hold it.
+        """
+        return after.data
+
+
 def is_python(path: str) -> bool:
     """Whether a file that the user names is Python, by its suffix or its first line."""
     if os.path.splitext(path)[1].lower() in _PYTHON:
@@ -107,9 +122,14 @@ def is_python(path: str) -> bool:
         return True  # reading it gives a better message
 
 
+def is_notebook(path: str) -> bool:
+    """Whether a file is a notebook, by its suffix."""
+    return path.endswith(NOTEBOOK)
+
+
 def most_bytes(path: str) -> int:
     """How many bytes a file of this name may have."""
-    return MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK) else MAX_BYTES
+    return MAX_NOTEBOOK_BYTES if is_notebook(path) else MAX_BYTES
 
 
 def read_bytes(path: str) -> bytes:

@@ -8,26 +8,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
-from torchlint.engine.tiers import choose
 from torchlint.files.reading import SourceError
 from torchlint.finding import Applicability, Diagnostic, Edit, Fix
 from torchlint.fixes.editable import Editable
 from torchlint.fixes.fixer import FixedFile, made
 from torchlint.memory.store import Store
-from torchlint.notebooks.module import diagnosed_in_cells
 from torchlint.ruleapi.registry import all_rules
-from torchlint.suppressions.comments import ALL, Layout
+from torchlint.silence.suppression_comments import ALL, CommentLayout
+from torchlint.silence.tiers import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
     from torchlint.engine.check import Report
-    from torchlint.engine.tiers import Wanted
     from torchlint.files.reading import Source
     from torchlint.finding import Finding
     from torchlint.project.target import Target
-    from torchlint.suppressions.comments import Comment
+    from torchlint.silence.suppression_comments import Comment
+    from torchlint.silence.tiers import Wanted
     from torchlint.workers.pool import Pool
 
 _MOST_ROUNDS: Final = 5
@@ -85,7 +84,7 @@ def wrong_reason(reason: str) -> str | None:
     """Why a text cannot be the reason in a comment, or None."""
     if not reason.isprintable():
         return "The reason has characters that a comment cannot show; write it in one plain line."
-    comments = Layout(_comment(["TL201"], Note(reason))).comments
+    comments = CommentLayout(_comment(["TL201"], Note(reason))).comments
     if [each.reason for each in comments] != [reason] or comments[0].fault:
         return "Not all of the reason would be read as one; put no word behind a `#`."
     return None
@@ -104,7 +103,6 @@ class _Run:
         self._pool = pool
         self._store = Store()
         self._opened: dict[str, Editable] = {}
-        self._now: dict[str, Source] = {}
         self._failed: dict[str, Diagnostic] = {}
         self._about = _about_comments()
 
@@ -124,12 +122,10 @@ class _Run:
         files = [
             FixedFile(path, opened.content, after, (), self._real[path])
             for path, opened in sorted(self._opened.items())
-            if path not in self._failed
-            and (after := self._targets[path].content()) != opened.content
+            if path not in self._failed and (after := opened.target.content()) != opened.content
         ]
         counted = sum(len(first.get(file.path, ())) for file in files)
-        wrong = (*report.diagnostics, *self._failed.values())
-        diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in wrong)
+        _, diagnostics = report.in_cells((), (*report.diagnostics, *self._failed.values()))
         return Silenced(tuple(files), counted, diagnostics)
 
     def _check(self) -> tuple[Report, dict[str, list[Finding]]]:
@@ -145,27 +141,20 @@ class _Run:
         if path in self._failed:
             return False
         try:
-            opened = self._opened.get(path) or self._open(path, report.digests[path])
-            source = self._now.get(path, opened.source)
-            edits = tuple(_Writer(source, self._note, self._about).edits(findings))
+            file = self._opened.get(path)
+            if file is None:
+                target, digest = self._targets[path], report.digests[path]
+                file = Editable(target, digest, changed=_CHANGED, unfit=_UNFIT)
+                self._opened[path] = file
+            before = file.now
+            edits = tuple(_Writer(before, self._note, self._about).edits(findings))
             fix = Fix(Applicability.SAFE, "Silence it", edits)
-            after = made(source, [findings[0]._replace(fix=fix)])
-            written = opened.written(after)
+            file.change(made(before, [findings[0]._replace(fix=fix)]))
         except SourceError as error:
             self._failed[path] = error.diagnostic
             return False
-        self._now[path] = after
-        self._targets[path] = self._targets[path]._replace(data=written)
-        return after.text != source.text
-
-    def _open(self, path: str, digest: bytes) -> Editable:
-        """
-        Raises:
-            SourceError: the file cannot be changed.
-        """
-        opened = Editable(self._targets[path], digest, changed=_CHANGED, unfit=_UNFIT)
-        self._opened[path], self._targets[path] = opened, opened.target
-        return opened
+        self._targets[path] = file.target
+        return file.now.text != before.text
 
 
 class _Writer:
@@ -176,7 +165,7 @@ class _Writer:
         self._note = note
         self._reason = note.reason
         self._about = about
-        self._layout = Layout(source.text)
+        self._layout = CommentLayout(source.text)
         self._at = {comment.start: comment for comment in self._layout.comments}
         self._ignores: dict[int, list[Comment]] = defaultdict(list)
         for comment in self._layout.comments:

@@ -24,8 +24,10 @@ class Editable:
         unfit: what to say if its `{encoding}` does not give the file back.
 
     Attributes:
-        target: the file with its content, to be checked from now on whatever happens to it.
+        content: its bytes.
         source: the Python in it.
+        now: the Python that it was changed to so far.
+        target: the file with that, to be checked from now on whatever happens to it.
 
     Raises:
         SourceError: of kind `write` or `fix`, for one of these reasons, or as reading does.
@@ -34,19 +36,23 @@ class Editable:
     def __init__(self, target: Target, digest: bytes, *, changed: str, unfit: str = _UNFIT) -> None:
         self.content = target.content()
         self.target = target._replace(data=self.content)
-        self._notebook = None
-        data = self.content
-        if target.is_notebook:
-            from torchlint.notebooks.module import notebook_module
-
-            self._notebook = notebook_module(target.path, self.content)
-            data = self._notebook.text.encode("utf-8")
+        self._python = target.python(self.content)
+        data = self._python.data
         if digest_of(data) != digest:
             raise SourceError(target.path, changed, kind="write")
-        self.source = decode(target.path, data)
+        self.source = self.now = decode(target.path, data)
         if encode(self.source, self.source.text) != data:
             message = unfit.format(encoding=self.source.encoding)
             raise SourceError(target.path, message, kind="fix")
+
+    def change(self, after: Source) -> None:
+        """Put other Python in it.
+
+        Raises:
+            SourceError: as for `written`.
+        """
+        self.target = self.target._replace(data=self.written(after))
+        self.now = after
 
     def written(self, after: Source) -> bytes:
         """The bytes of the whole file with this Python in it.
@@ -54,4 +60,4 @@ class Editable:
         Raises:
             SourceError: of kind `fix`: an edit reaches over the border of a notebook's cell.
         """
-        return after.data if self._notebook is None else self._notebook.with_text(after.text)
+        return self._python.written(after)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.diffs import rows_before, unified
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import SourceError, decode, encode, read_bytes
@@ -18,13 +18,13 @@ from torchlint.fixes.editable import Editable
 from torchlint.fixes.splice import spans, that_fit, with_fixes
 from torchlint.memory.store import Store
 from torchlint.ruleapi.rule import without_fix
+from torchlint.silence.tiers import Wanted, choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from torchlint.engine.check import Report
     from torchlint.files.reading import Source
-    from torchlint.notebooks.cells import Borders
     from torchlint.project.target import Target
     from torchlint.workers.pool import Pool
 
@@ -127,16 +127,6 @@ def apply(files: Sequence[FixedFile]) -> tuple[Diagnostic, ...]:
     return tuple(failed)
 
 
-@dataclass(slots=True)
-class _File:
-    """A file on its way through the rounds: as it was opened, and its Python and its bytes now."""
-
-    opened: Editable
-    now: Source
-    written: bytes
-    applied: list[Finding] = field(default_factory=list)
-
-
 class _Run:
     """The state of one `fix_targets`."""
 
@@ -156,42 +146,35 @@ class _Run:
         self._wanted = wanted
         self._progress = progress
         self._store = Store()
-        self._files: dict[str, _File | None] = {}
+        self._files: dict[str, Editable | None] = {}
+        self._applied: dict[str, list[Finding]] = defaultdict(list)
         self._hopeless: dict[tuple[object, ...], str] = {}
         self._diagnostics: list[Diagnostic] = []
-        self._borders: Mapping[str, Borders] = {}
 
     def report(self) -> FixReport:
         for _ in range(MOST_ROUNDS):
-            todo, findings, diagnostics = self._check()
+            todo, findings, checked = self._check()
             if not self._fix_all(todo):
                 break
         else:
-            todo, findings, diagnostics = self._check()
+            todo, findings, checked = self._check()
             for path in todo:
                 message = f"Fixes still apply after {MOST_ROUNDS} rounds; run it again."
                 self._diagnostics.append(Diagnostic(path, message, kind="fix"))
-        remaining = tuple(self._with_reason(finding) for finding in findings)
-        report = FixReport(
-            files=tuple(self._fixed_files()),
-            remaining=remaining,
-            diagnostics=(*diagnostics, *self._diagnostics),
-        )
-        return _in_cells(report, self._borders) if self._borders else report
+        diagnostics = (*checked.diagnostics, *self._diagnostics)
+        remaining, diagnostics = checked.in_cells(map(self._with_reason, findings), diagnostics)
+        return FixReport(tuple(self._fixed_files()), remaining, diagnostics)
 
     def _fixed_files(self) -> Iterator[FixedFile]:
         for path, file in sorted(self._files.items()):
-            if file is not None and file.written != file.opened.content:
-                before, applied = file.opened.content, tuple(file.applied)
-                yield FixedFile(path, before, file.written, applied, self._real[path])
+            if file is not None and (after := file.target.content()) != file.content:
+                applied = tuple(self._applied[path])
+                yield FixedFile(path, file.content, after, applied, self._real[path])
 
-    def _check(
-        self,
-    ) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], tuple[Diagnostic, ...]]:
-        """The fixes to make by file, all wanted findings, and what could not be checked."""
+    def _check(self) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], Report]:
+        """The fixes to make by file, all wanted findings, and the whole report."""
         targets = list(self._targets.values())
         report = check(targets, pool=self._pool, progress=self._progress, store=self._store)
-        self._borders = report.borders
         findings = choose(report.findings, targets, self._wanted).findings
         todo: dict[str, list[Finding]] = {}
         for finding in findings:
@@ -199,16 +182,15 @@ class _Run:
                 file = self._file(finding.path, report)
                 if file is not None and self._why_hopeless(finding, file) is None:
                     todo.setdefault(finding.path, []).append(finding)
-        return todo, findings, report.diagnostics
+        return todo, findings, report
 
-    def _file(self, path: str, report: Report) -> _File | None:
+    def _file(self, path: str, report: Report) -> Editable | None:
         """The file of a finding, or None if it cannot be written back as it is."""
         if path not in self._files:
             self._files[path] = None
             try:
-                opened = Editable(self._targets[path], report.digests[path], changed=_CHANGED)
-                self._targets[path] = opened.target
-                self._files[path] = _File(opened, opened.source, opened.content)
+                file = Editable(self._targets[path], report.digests[path], changed=_CHANGED)
+                self._files[path], self._targets[path] = file, file.target
             except SourceError as error:
                 self._diagnostics.append(error.diagnostic)
         return self._files[path]
@@ -231,13 +213,12 @@ class _Run:
             for finding in applied:
                 self._drop(finding, file, "it changes nothing")
         else:
-            file.now = after
-            file.applied += applied
-            file.written = file.opened.written(after)
-            self._targets[path] = self._targets[path]._replace(data=file.written)
+            file.change(after)
+            self._targets[path] = file.target
+            self._applied[path] += applied
         return bool(applied) or len(self._hopeless) > dropped
 
-    def _sound(self, file: _File, findings: Sequence[Finding]) -> Iterator[Finding]:
+    def _sound(self, file: Editable, findings: Sequence[Finding]) -> Iterator[Finding]:
         """The findings whose edits are in the text and do not overlap one another."""
         lines = LineIndex(file.now.text)
         for finding in findings:
@@ -248,18 +229,18 @@ class _Run:
             else:
                 yield finding
 
-    def _made(self, file: _File, findings: Sequence[Finding]) -> Source:
+    def _made(self, file: Editable, findings: Sequence[Finding]) -> Source:
         """The file with these fixes.
 
         Raises:
             SourceError: they cannot be made.
         """
         after = made(file.now, findings)
-        file.opened.written(after)
+        file.written(after)
         return after
 
     def _made_together(
-        self, file: _File, findings: Sequence[Finding]
+        self, file: Editable, findings: Sequence[Finding]
     ) -> tuple[Source, list[Finding]]:
         """The file with as many of these fixes as parse, and which they are."""
         if not findings:
@@ -277,7 +258,7 @@ class _Run:
                 self._drop_if_guilty(finding, file)
         return after, applied
 
-    def _drop_if_guilty(self, finding: Finding, file: _File) -> None:
+    def _drop_if_guilty(self, finding: Finding, file: Editable) -> None:
         """A fix that fails only together with others gets its chance in the next round."""
         try:
             self._made(file, [finding])
@@ -287,7 +268,7 @@ class _Run:
                 reason = f"its result does not parse: {reason}"
             self._drop(finding, file, reason)
 
-    def _drop(self, finding: Finding, file: _File, reason: str) -> None:
+    def _drop(self, finding: Finding, file: Editable, reason: str) -> None:
         self._hopeless[_essence(finding, file.now.text)] = reason
         message = (
             f"The fix of {finding.code} ({finding.name}) was dropped, since {reason.rstrip('.')}; "
@@ -295,7 +276,7 @@ class _Run:
         )
         self._diagnostics.append(Diagnostic(finding.path, message, finding.start, kind="fix"))
 
-    def _why_hopeless(self, finding: Finding, file: _File) -> str | None:
+    def _why_hopeless(self, finding: Finding, file: Editable) -> str | None:
         if not self._hopeless:
             return None
         return self._hopeless.get(_essence(finding, file.now.text))
@@ -308,17 +289,6 @@ class _Run:
         file = self._files.get(finding.path)
         reason = None if file is None else self._why_hopeless(finding, file)
         return finding if reason is None else without_fix(finding, f"dropped, since {reason}")
-
-
-def _in_cells(report: FixReport, borders: Mapping[str, Borders]) -> FixReport:
-    """The same with places in notebooks given by cell."""
-    from torchlint.notebooks.module import diagnosed_in_cells, in_cells
-
-    return replace(
-        report,
-        remaining=tuple(in_cells(each, borders) for each in report.remaining),
-        diagnostics=tuple(diagnosed_in_cells(each, borders) for each in report.diagnostics),
-    )
 
 
 def made(source: Source, findings: Sequence[Finding]) -> Source:

@@ -17,8 +17,8 @@ from pydantic import FailFast, Field, ValidationError
 from torchlint.config.settings import ConfigError, shortened
 from torchlint.debug import debugging
 from torchlint.files.reading import SourceError
-from torchlint.mcp.messages import channel
-from torchlint.mcp.root import RefusedError
+from torchlint.mcp.incoming_lines import channel
+from torchlint.mcp.root import RefusedPathError
 from torchlint.report.terminal.safe_text import visible
 from torchlint.version import __version__
 
@@ -100,7 +100,7 @@ def _add(server: _Server, tools: Tools) -> None:
             # What is printed would reach the channel when Python flushes it at its end.
             with turn, redirect_stdout(sys.stderr):
                 return ask()
-        except RefusedError as error:
+        except RefusedPathError as error:
             raise ToolError(str(error)) from None
         except (ConfigError, SourceError) as error:
             raise ToolError(visible(str(error))) from None

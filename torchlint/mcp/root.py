@@ -16,11 +16,11 @@ _LONGEST: Final = 4_096
 """Characters of a path; systems allow no more bytes."""
 
 
-class RefusedError(Exception):
+class RefusedPathError(Exception):
     """What an assistant asked for and does not get; the message is safe to print."""
 
 
-class Root:
+class AllowedFolder:
     """A folder. Paths count from it, links are followed, and where they lead must be in it."""
 
     def __init__(self, folder: str) -> None:
@@ -30,7 +30,7 @@ class Root:
         """The absolute paths, each once: a folder is not searched a thousand times.
 
         Raises:
-            RefusedError: as for `path`.
+            RefusedPathError: as for `path`.
         """
         return list(dict.fromkeys(map(self.path, given)))
 
@@ -38,28 +38,30 @@ class Root:
         """The absolute path of a file or folder in this one.
 
         Raises:
-            RefusedError: it is outside, it does not exist, or it is neither file nor folder.
+            RefusedPathError: it is outside, it does not exist, or it is neither file nor folder.
         """
         shown = visible(shortened(given))
         if "\0" in given or len(given) > _LONGEST or not _is_encodable(given):
-            raise RefusedError(f"`{shown}` cannot be the name of a file; check the path.")
+            raise RefusedPathError(f"`{shown}` cannot be the name of a file; check the path.")
         # As the rest of torchlint reads `..`: without asking where the links before it lead.
         path = os.path.normpath(os.path.join(self.folder, given))
         real = os.path.realpath(path)
         if not self._is_inside(real):
-            raise RefusedError(
+            raise RefusedPathError(
                 f"`{shown}` is outside of {self.folder}, the folder that this server reads; name a "
                 "path in it."
             )
         try:
             mode = os.stat(real).st_mode
         except FileNotFoundError:
-            raise RefusedError(f"There is no file or folder `{shown}`; check the path.") from None
+            raise RefusedPathError(
+                f"There is no file or folder `{shown}`; check the path."
+            ) from None
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise RefusedError(f"`{shown}` cannot be read: {reason}; check the path.") from None
+            raise RefusedPathError(f"`{shown}` cannot be read: {reason}; check the path.") from None
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise RefusedError(f"`{shown}` is neither a file nor a folder; name one.")
+            raise RefusedPathError(f"`{shown}` is neither a file nor a folder; name one.")
         return path if self._is_inside(path) else real
 
     def holds(self, path: str) -> bool:

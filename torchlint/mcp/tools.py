@@ -6,27 +6,24 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.targets import Wishes, plan
-from torchlint.engine.tiers import Shown, Wanted
 from torchlint.library import check_plan
-from torchlint.mcp.root import RefusedError
+from torchlint.mcp.root import RefusedPathError
 from torchlint.memory.store import Store
-from torchlint.report import summary
+from torchlint.report import check_summary as summary
 from torchlint.report.formats import agent
 from torchlint.report.terminal.excerpt import Excerpts
 from torchlint.report.terminal.safe_text import Paint, is_exact, plural, visible, visible_path
+from torchlint.silence.tiers import Shown, Wanted
 from torchlint.workers.pool import Pool, processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torchlint.engine.targets import Plan
     from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixedFile
-    from torchlint.mcp.root import Root
+    from torchlint.mcp.root import AllowedFolder
     from torchlint.memory.cache import Cache
     from torchlint.project.target import Target
-
-    Hide = Callable[[Plan, Wanted, Shown, bool], tuple[Shown, list[str]]]
 
 MOST_BYTES: Final = 100_000
 """Of an answer, without its last lines."""
@@ -39,66 +36,67 @@ class Tools:
     Args:
         given: what the command line of the server says about settings.
         open_cache: as for `Store`.
-        hide: takes known findings out of a check, given its plan, the wanted tiers, what it shows
-            and whether every file could be checked; returns sentences about them, too.
     """
 
     def __init__(
-        self,
-        root: Root,
-        given: Wishes,
-        open_cache: Callable[[], Cache | None] | None,
-        hide: Hide,
+        self, root: AllowedFolder, given: Wishes, open_cache: Callable[[], Cache | None] | None
     ) -> None:
         self._root = root
         self._given = given
         self._open_cache = open_cache
-        self._hide = hide
 
     def check(self, paths: Sequence[str], *, hints: bool) -> str:
         """The findings of `torchlint check`, in its format `agent`.
 
         Raises:
-            RefusedError: a path is refused, or nothing could be checked.
+            RefusedPathError: a path is refused, or nothing could be checked.
             ConfigError: the configuration cannot be used.
         """
         planned = plan(self._root.paths(paths), self._given)
         wanted = Wanted(hints=hints)
         store = Store(self._open_cache)
         result = check_plan(planned, wanted, pool=Pool(processors()), store=store)
-        found = Shown(result.findings, result.hidden_hints)
-        shown, notes = self._hide(planned, wanted, found, not result.diagnostics)
+        shown = Shown(result.findings, result.hidden_hints)
+        notes: list[str] = []
+        if planned.baselines:
+            from torchlint.report import baseline_notes as known
+            from torchlint.silence.baselines import Baselines, CheckScope
+
+            scope = CheckScope(planned.targets, wanted, store.rule_names(), not result.diagnostics)
+            baselines = Baselines(planned.targets, planned.baselines)
+            shown, compared = baselines.hide(shown, scope)
+            notes += known.notes(compared)
         errors = self._errors(result.diagnostics)
         broken = len({each.path for each in result.diagnostics})
         if broken >= max(1, result.files) and not shown.findings:
-            raise RefusedError("\n".join(errors))
+            raise RefusedPathError("\n".join(errors))
         lines, count = _fitting(agent.blocks(shown.findings, Excerpts({})), MOST_BYTES)
         left = len(shown.findings) - count
         if left:
             lines.append(f"{plural(left, 'finding')} more did not fit; check fewer paths.")
         sentence = summary.sentence(shown.findings, result.files, len(result.diagnostics))
         if result.stepless:
-            notes = [*notes, summary.STEPLESS]
+            notes.append(summary.STEPLESS)
         return "\n".join([*lines, *errors, *notes, agent.closing(shown, sentence)])
 
     def why(self, place: str, rule: str | None) -> str:
         """What `torchlint why` says about a line.
 
         Raises:
-            RefusedError: the path is refused, or is no file that torchlint checks.
+            RefusedPathError: the path is refused, or is no file that torchlint checks.
             ConfigError: there is no such rule, or the configuration cannot be used.
             SourceError: the file cannot be read or parsed, or has no such line.
         """
         from torchlint.explain.place import place_in, which_cell
         from torchlint.explain.why import explain
-        from torchlint.report import why as report
+        from torchlint.report import why_report as report
         from torchlint.ruleapi.registry import all_rules, rule_named
 
         name, position = place_in(place)
         path = self._root.path(name)
         if position is None:
             cells = which_cell(os.path.relpath(path) + place.removeprefix(name))
-            raise RefusedError("\n".join(map(visible, cells)))
+            raise RefusedPathError("\n".join(map(visible, cells)))
         rules = list(all_rules().values()) if rule is None else [rule_named(rule)]
         target = self._target(path)
         around = plan((".", path), self._given)
@@ -136,7 +134,7 @@ class Tools:
         diagnostics = [*planned.diagnostics, *report.diagnostics]
         errors = self._errors(diagnostics)
         if diagnostics and not planned.targets:
-            raise RefusedError("\n".join(errors))
+            raise RefusedPathError("\n".join(errors))
         made = [finding for file in report.files for finding in file.applied]
         sentence = fixes.sentence(
             made,
@@ -157,7 +155,9 @@ class Tools:
             if os.path.abspath(target.path) == path:
                 return target
         errors = self._errors(planned.diagnostics)
-        raise RefusedError("\n".join(errors) or "This is a folder; name a file and a line in it.")
+        raise RefusedPathError(
+            "\n".join(errors) or "This is a folder; name a file and a line in it."
+        )
 
     def _errors(self, diagnostics: Iterable[Diagnostic]) -> list[str]:
         """A line for each, as far as there is room. What a file outside of the folder holds, such

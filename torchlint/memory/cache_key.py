@@ -18,14 +18,14 @@ from torchlint.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FORMAT: Final = b"8"
+_FORMAT: Final = b"9"
 """The format of stored blobs; increase it when the meaning of a blob changes."""
 _ENVIRONMENTS: Final = "e" * 16
 """The generation of the blobs about installed packages."""
 _KIND: Final = "packages"
 _HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WITHOUT_EFFECT: Final = frozenset(
-    {"baselines", "changes", "cli", "fixes", "report", "runtime", "server", "verify", "workers"}
+    {"changes", "cli", "fixes", "report", "runtime", "server", "verify", "workers"}
 )
 """Packages of torchlint that do not affect the result of a file. All others do."""
 

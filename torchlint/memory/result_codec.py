@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.kept_join import KeptJoin
     from torchlint.project.map_result import MapResult
 
 _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class Entry:
+class FileEntry:
     """The cached answers and results for one content of a file.
 
     `results` are encoded, by settings and depth, the newest last.
@@ -29,7 +29,7 @@ class Entry:
     results: dict[bytes, bytes] = field(default_factory=dict)
 
 
-Folder = dict[str, Entry]
+Folder = dict[str, FileEntry]
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 
@@ -54,11 +54,11 @@ def decode_folder(data: bytes) -> Folder | None:
     return _decoded(data, Folder)
 
 
-def decode_join(data: bytes, settings: bytes) -> tuple[str, Joined] | None:
+def decode_join(data: bytes, settings: bytes) -> tuple[str, KeptJoin] | None:
     """Decode a join and the key of its report, if it was made with these settings."""
-    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.kept_join import KeptJoin
 
-    found = _decoded(data, tuple[bytes, str, Joined])
+    found = _decoded(data, tuple[bytes, str, KeptJoin])
     return (found[1], found[2]) if found is not None and found[0] == settings else None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.files.digests import blake2b
 from torchlint.memory.cache import name_of
 from torchlint.project.target import CHANGED
-from torchlint.ruleapi.names import rule_names
+from torchlint.ruleapi.rule_names import rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from torchlint.finding import Results
     from torchlint.memory.cache import Cache
     from torchlint.memory.interning import Shared
-    from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.result_codec import Entry, Folder
+    from torchlint.memory.kept_join import KeptJoin
+    from torchlint.memory.result_codec import FileEntry, Folder
     from torchlint.project.answers import Answers
     from torchlint.project.map_result import Depth, MapResult
     from torchlint.project.target import Known, Target
@@ -181,7 +181,7 @@ class Store:
         blob = self._cache.get(_REPORTS, name)
         return None if blob is None else decode_report(blob, key)
 
-    def last(self, files: Sequence[Known]) -> tuple[Results, Joined] | None:
+    def last(self, files: Sequence[Known]) -> tuple[Results, KeptJoin] | None:
         """The report and join of the last check of these files, whatever their content was."""
         if self._cache is None:
             return None
@@ -198,7 +198,9 @@ class Store:
         results = decode_report(blob, found[0])
         return None if results is None else (results, found[1])
 
-    def keep_report(self, files: Sequence[Known], results: Results, joined: Joined | None) -> None:
+    def keep_report(
+        self, files: Sequence[Known], results: Results, joined: KeptJoin | None
+    ) -> None:
         """Cache the report of a check, unless a file changed during it."""
         if self._cache is None or any(known.digest == CHANGED for known in files):
             return
@@ -244,15 +246,15 @@ class Store:
 
     # on disk -----------------------------------------------------------------------------
 
-    def _of(self, known: Known) -> Entry:
+    def _of(self, known: Known) -> FileEntry:
         """The new entry of a file."""
-        from torchlint.memory.result_codec import Entry
+        from torchlint.memory.result_codec import FileEntry
 
         folder, name = _place(known)
         files = self._new.setdefault(folder, {})
         file = files.get(name)
         if file is None or file.digest != known.digest:
-            file = files[name] = Entry(known.digest)
+            file = files[name] = FileEntry(known.digest)
         return file
 
     def _stored(self, known: Known, depth: Depth) -> MapResult | None:
@@ -270,7 +272,7 @@ class Store:
             return None
         return self.shared.of(result, known.target.path)
 
-    def _load(self, known: Known) -> Entry | None:
+    def _load(self, known: Known) -> FileEntry | None:
         from torchlint.project.answers import Answers
 
         folder, name = _place(known)
@@ -315,7 +317,7 @@ def _place(known: Known) -> tuple[str, str]:
     return os.path.split(os.path.abspath(known.target.path))
 
 
-def _merge(files: Folder, name: str, new: Entry) -> None:
+def _merge(files: Folder, name: str, new: FileEntry) -> None:
     old = files.get(name)
     if old is None or old.digest != new.digest:
         files[name] = new

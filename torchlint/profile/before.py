@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
+from torchlint.profile.earlier_profile import kinds_of, machine_of
 from torchlint.profile.evidence import CUT
 from torchlint.profile.result import Change, Compared
-from torchlint.profile.written import kinds_of, machine_of
-from torchlint.runtime.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from torchlint.profile.earlier_profile import EarlierFinding, EarlierProfile
     from torchlint.profile.result import Profile, RunFinding
-    from torchlint.profile.written import Written, WrittenFinding
 
-    Pair = tuple[WrittenFinding, RunFinding]
+    Pair = tuple[EarlierFinding, RunFinding]
 
 _F = TypeVar("_F")
 
 
-def compare(before: Written, now: Profile) -> Compared:
+def compare(before: EarlierProfile, now: Profile) -> Compared:
     """What a profile shows that an earlier one does not, and the other way round.
 
     Findings are the same if code and path are, those that read the same kinds first, then the
     nearest rows, since lines move. Of codes that only one of the two has watched nothing is said.
     """
     both = set(before.watched) & set(now.watched)
-    old = [each for each in (*before.findings, *before.below) if each.code in both]
+    old = [each for each in (*before.findings, *before.census, *before.below) if each.code in both]
     new = [each for each in (*now.findings, *now.census, *now.below) if each.code in both]
     pairs = _paired(old, new)
     # What is below the cut in one of the two and missing in the other has hardly changed.
@@ -38,11 +36,12 @@ def compare(before: Written, now: Profile) -> Compared:
     gone = _without(old, small, (each for each, _ in pairs))
     come = _without(new, small, (each for _, each in pairs))
     ratio, beyond = _step(before, now)
-    least = max(CUT, now.cut, before.noise or 0.0)
+    then = before.timing
+    least = max(CUT, now.cut, then.noise if then else 0.0)
     return Compared(
         date=before.date,
-        step_s=before.step_s,
-        noise=before.noise,
+        step_s=then.step_s if then else None,
+        noise=then.noise if then else None,
         ratio=ratio,
         beyond_noise=beyond,
         elsewhere=tuple(_elsewhere(before, now)),
@@ -59,18 +58,18 @@ def compare(before: Written, now: Profile) -> Compared:
     )
 
 
-def _step(before: Written, now: Profile) -> tuple[float | None, bool]:
+def _step(before: EarlierProfile, now: Profile) -> tuple[float | None, bool]:
     """The step time of before over that of now, and whether that is more than the noise of both."""
-    if before.step_s is None or now.timing is None:
+    if before.timing is None or now.timing is None:
         return None, False
-    ratio = before.step_s / now.timing.step_s
-    noise = math.hypot(before.noise or 0.0, now.timing.noise)
+    ratio = before.timing.step_s / now.timing.step_s
+    noise = math.hypot(before.timing.noise, now.timing.noise)
     return ratio, abs(math.log(ratio)) > math.log1p(noise)
 
 
-def _paired(old: Iterable[WrittenFinding], new: Iterable[RunFinding]) -> list[Pair]:
+def _paired(old: Iterable[EarlierFinding], new: Iterable[RunFinding]) -> list[Pair]:
     """Findings of both, each once, in the order of the later ones."""
-    olds: dict[tuple[str, str], list[WrittenFinding]] = defaultdict(list)
+    olds: dict[tuple[str, str], list[EarlierFinding]] = defaultdict(list)
     for each in old:
         olds[each.code, each.path].append(each)
     candidates = [
@@ -95,12 +94,11 @@ def _without(findings: Sequence[_F], small: Collection[int], others: Iterable[_F
     return [each for each in findings if id(each) not in known]
 
 
-def _elsewhere(before: Written, now: Profile) -> Iterable[str]:
+def _elsewhere(before: EarlierProfile, now: Profile) -> Iterable[str]:
     """What else has changed that the time of a step depends on."""
-    if not before.machine or now.environment is None:
+    if now.environment is None:
         return
-    environment = {**asdict(now.environment), "nodes": list(now.environment.nodes)}
-    here = machine_of(Message("environment", environment))
-    for name, was in before.machine.items():
+    here = machine_of(now.environment)
+    for name, was in machine_of(before.environment).items():
         if was != here[name]:
             yield f"{name} {was or 'unknown'}, now {here[name] or 'unknown'}"

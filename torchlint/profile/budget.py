@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.config.settings import ConfigError, nearest, read_toml, shortened
 from torchlint.profile.result import Broken, Budgeted
 from torchlint.profile.uses import Uses
-from torchlint.suppressions.until import parse_date
+from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

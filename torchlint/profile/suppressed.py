@@ -17,18 +17,18 @@ from torchlint.config.settings import NEWEST_TORCH
 from torchlint.files.reading import SourceError, decode, read_bytes
 from torchlint.finding import Finding, Position, Tier
 from torchlint.ruleapi.registry import all_rules
+from torchlint.silence.suppression_comments import CommentLayout
+from torchlint.silence.suppressions import Suppressions
+from torchlint.silence.until import has_ended, silenced_until
 from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
-from torchlint.suppressions.comments import Layout
-from torchlint.suppressions.suppressions import Suppressions
-from torchlint.suppressions.until import has_ended, silenced_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import date
 
     from torchlint.profile.result import RunFinding
-    from torchlint.suppressions.comments import LogicalLine
+    from torchlint.silence.suppression_comments import LogicalLine
 
 
 class Comments:
@@ -108,4 +108,4 @@ def _read(path: str) -> _File | None:
     except SourceError:
         return None
     suppressions = with_deep_stack(lambda: Suppressions(Module(source, tree, NEWEST_TORCH)))
-    return _File(suppressions, Layout(source.text).lines)
+    return _File(suppressions, CommentLayout(source.text).lines)

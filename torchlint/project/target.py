@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.config.settings import Selection
 from torchlint.files.digests import blake2b
-from torchlint.files.reading import NOTEBOOK, read_bytes
+from torchlint.files.reading import PythonIn, decode, is_notebook, read_bytes
 
 if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
@@ -53,12 +53,27 @@ class Target(NamedTuple):
         Raises:
             SourceError: the file cannot be read.
         """
-        data = self.content()
-        if not self.is_notebook:
-            return data
-        from torchlint.notebooks.module import notebook_module
+        return self.python(self.content()).data
 
-        return notebook_module(self.path, data).text.encode("utf-8")
+    def python(self, content: bytes) -> PythonIn:
+        """The Python in a content of the file, and the way back.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        if not self.is_notebook:
+            return PythonIn(content)
+        from torchlint.notebooks.notebook_module import notebook_module
+
+        return notebook_module(self.path, content)
+
+    def borders(self, data: bytes) -> "Borders | None":
+        """Where the cells of a notebook are in what `read` returned; None for other files."""
+        if not self.is_notebook:
+            return None
+        from torchlint.notebooks.cells import Borders
+
+        return Borders(data.decode("utf-8"))
 
     def content(self) -> bytes:
         """The content of the file, unchanged.
@@ -70,7 +85,20 @@ class Target(NamedTuple):
 
     @property
     def is_notebook(self) -> bool:
-        return self.path.endswith(NOTEBOOK)
+        return is_notebook(self.path)
+
+
+def texts_in(path: str, data: bytes) -> list[str]:
+    """The text of a file, or of each code cell of a notebook.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    if not is_notebook(path):
+        return [decode(path, data).text]
+    from torchlint.notebooks.document import Notebook
+
+    return [cell.source for cell in Notebook(path, data).cells]
 
 
 class Known:
@@ -106,8 +134,14 @@ def digest_of(data: bytes) -> bytes:
 def known_of(target: Target, data: bytes) -> Known:
     """A target with what `read` returned."""
     relevant = mentions_torch(data)
-    stars = relevant and b"import *" in data
-    return Known(target, digest_of(data), len(data), relevant=relevant, stars=stars)
+    return Known(
+        target,
+        digest_of(data),
+        len(data),
+        relevant=relevant,
+        stars=relevant and b"import *" in data,
+        borders=target.borders(data) if relevant or target.named else None,
+    )
 
 
 def mentions_torch(data: bytes) -> bool:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.files.discover import shown_path
-from torchlint.files.reading import SourceError, read_bytes
+from torchlint.files.reading import SourceError, is_notebook, read_bytes
 from torchlint.project.target import mentions_torch
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def unchecked(targets: Sequence[Target]) -> Unchecked | None:
     or reads tensors; None if that is nothing. Of very many files, the first are followed."""
     known = {os.path.realpath(target.path) for target in targets}
     named = [each.path for each in targets if each.named and each.data is None]
-    waiting = [(path, path) for path in named if not path.endswith(".ipynb")][:_MOST_FILES]
+    waiting = [(path, path) for path in named if not is_notebook(path)][:_MOST_FILES]
     found: dict[str, str] = {}
     while waiting and len(found) < _MOST_FILES:
         path, importer = waiting.pop(0)

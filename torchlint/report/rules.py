@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.report.measured import page_of
+from torchlint.report.fix_evidence import page_of
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:

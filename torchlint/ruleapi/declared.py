@@ -7,9 +7,8 @@ what to look for; `pass_argument` and `remove` are the usual fixes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import libcst as cst
 
@@ -21,31 +20,44 @@ from torchlint.because import Unlike, because
 from torchlint.finding import Edit, Fix, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from typing_extensions import TypedDict, Unpack
 
     from torchlint.analysis.literals import Literal
     from torchlint.analysis.module import Module
     from torchlint.ruleapi.contexts import Context
 
-    Predicate = Callable[["Match"], bool]
+    Predicate = Callable[["Match"], object]
     Version = tuple[int, int]
 
+    class Options(TypedDict, total=False):
+        """What every pattern takes as well: see `Pattern`."""
 
+        tier: Tier
+        message: Callable[[Match], str] | str
+        change: Callable[[Match], Change | str] | str
+        where: tuple[Predicate, ...]
+        hint_if: tuple[Predicate, ...]
+        else_hint: tuple[Context, ...]
+        since: Version
+        until: Version
+        program_has: Mapping[str, str]
+        program_lacks: Mapping[str, str]
+
+
+_E = TypeVar("_E")
 _NOT_PASSED: Final = Unlike("`{}` is not passed")
 """Why a call is no match that does not even mention what the rule looks for."""
 Change = tuple[str, Edit] | Fix
 """The message of a fix and its edit; or the fix, if it has several or is not as safe as others."""
 
 
-class _Kind(Enum):
-    CALL = "call"
-    METHOD = "method"
-    KEYWORD = "keyword"
-    SETTING = "setting"
-    ATTRIBUTE = "attribute"
-    ENVIRONMENT = "environment"
-    FRAMEWORK = "framework"
-    FIRST_STEP = "first step"
+class _Kind(NamedTuple):
+    """How to find what has a pattern's names, and how to tell whether it is bad."""
+
+    find: Callable[[Pattern, Module], Iterator[cst.CSTNode]]
+    judge: Callable[[Pattern, Any, Module], Match | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,37 +86,52 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a declared rule looks for; created by `calls`, `method`, `sets` and their like."""
+    """What a declared rule looks for; created by `calls`, `method`, `sets` and their like.
+
+    Args:
+        tier, message, change: those of its findings, if not those of the rule.
+        where: conditions that must all hold. What one returns, if it is not just True, is found by
+            its type in `Match.found`.
+        hint_if: conditions that make the finding a hint.
+        else_hint: contexts without which it is one, beside those of the rule.
+        since: the first torch version in which a match is bad.
+        until: the first torch version in which it is no longer bad.
+        program_has, program_lacks: as those of a rule, for this pattern alone.
+    """
 
     kind: _Kind
     names: tuple[str, ...] = ()
     arguments: tuple[Argument, ...] = ()
     bad: tuple[object, ...] = ()
     tier: Tier | None = None
+    message: Callable[[Match], str] | str = ""
+    change: Callable[[Match], Change | str] | str | None = None
     where: tuple[Predicate, ...] = ()
     hint_if: tuple[Predicate, ...] = ()
     since: Version | None = None
     until: Version | None = None
     else_hint: tuple[Context, ...] = ()
+    program_has: Mapping[str, str] = field(default_factory=dict)
+    program_lacks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> tuple[str, ...]:
         """Regular expressions that all match the text of every file with this pattern."""
-        if self.kind is _Kind.FIRST_STEP:
+        if self.kind is _FIRST_STEP:
             return (frameworks.STEP_WORDS,)
-        if self.kind is _Kind.FRAMEWORK:
+        if self.kind is _FRAMEWORK:
             keywords = _any_word(frameworks.keywords(self.names[0])) + _ASSIGNED
             return (keywords, *_any_text(self.bad))
-        if self.kind is _Kind.METHOD:
+        if self.kind is _METHOD:
             found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
-        elif self.kind in (_Kind.SETTING, _Kind.ATTRIBUTE, _Kind.KEYWORD):
+        elif self.kind in (_SETTING, _ATTRIBUTE, _KEYWORD):
             found = [_any_word(name.rpartition(".")[2] for name in self.names) + _ASSIGNED]
         else:
             found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         packages = {_package(name) for name in self.names}
-        if self.kind in (_Kind.CALL, _Kind.SETTING) and "" not in packages:
+        if self.kind in (_CALL, _SETTING) and "" not in packages:
             found.append(rf"{_any_word(packages)}|import \*")
-        if self.kind in (_Kind.KEYWORD, _Kind.ENVIRONMENT):
+        if self.kind in (_KEYWORD, _ENVIRONMENT):
             found += _any_text(self.bad)
         if self.arguments and all(
             each.position is None and not each.missing for each in self.arguments
@@ -116,12 +143,12 @@ class Pattern:
     @property
     def dotted(self) -> tuple[str, ...]:
         """The dotted names of the calls or settings that it finds."""
-        return self.names if self.kind in (_Kind.CALL, _Kind.SETTING) else ()
+        return self.names if self.kind in (_CALL, _SETTING) else ()
 
     @property
     def is_about_program(self) -> bool:
         """Whether it finds the one place where a program is told what it never does."""
-        return self.kind is _Kind.FIRST_STEP
+        return self.kind is _FIRST_STEP
 
     def is_for(self, torch: Version) -> bool:
         """Whether it applies to projects whose oldest torch version is this one."""
@@ -135,16 +162,18 @@ class Pattern:
             return
         for node in self.candidates(module):
             match = self.match(node, module)
-            if match is not None and all(holds(match) for holds in self.where):
+            for condition in self.where:
+                match = match and match.if_holds(condition(match))
+            if match is not None:
                 yield match
 
-    def candidates(self, module: Module) -> Iterator[cst.CSTNode]:
+    def candidates(self, module: Module) -> Iterable[cst.CSTNode]:
         """The calls, assignments and arguments of a file that have the pattern's names."""
-        return _FIND[self.kind][0](self, module)
+        return dict.fromkeys(self.kind.find(self, module))
 
     def match(self, node: cst.CSTNode, module: Module) -> Match | None:
         """The match that a candidate is, if its values are bad; `where` is not asked."""
-        return _FIND[self.kind][1](self, node, module)
+        return self.kind.judge(self, node, module)
 
     def tier_of(self, match: Match, usual: Tier) -> Tier:
         """The tier of the finding for a match; `usual` is the tier of the rule."""
@@ -153,9 +182,12 @@ class Pattern:
         return self.tier or usual
 
     def _calls(self, module: Module) -> Iterator[cst.Call]:
-        index = module.calls_by_name if self.kind is _Kind.CALL else module.calls_by_method
-        calls = {id(call): call for name in self.names for call in index.get(name, ())}
-        yield from calls.values()
+        by_name = module.calls_by_name
+        yield from (call for name in self.names for call in by_name.get(name, ()))
+
+    def _methods(self, module: Module) -> Iterator[cst.Call]:
+        by_method = module.calls_by_method
+        yield from (call for name in self.names for call in by_method.get(name, ()))
 
     def _bad_call(self, call: cst.Call, module: Module) -> Match | None:
         if not self.arguments:
@@ -182,36 +214,26 @@ class Pattern:
 
     def _settings(self, module: Module) -> Iterator[cst.Assign]:
         last = {name.rpartition(".")[2] for name in self.names}
-        for assign in module.nodes(cst.Assign):
-            if any(
-                dotted_text(each.target).rpartition(".")[2] in last
-                and not set(self.names).isdisjoint(module.resolve(each.target))
-                for each in assign.targets
-            ):
+        for assign, target in _targets(module):
+            named = dotted_text(target).rpartition(".")[2] in last
+            if named and not set(self.names).isdisjoint(module.resolve(target)):
                 yield assign
 
     def _attributes(self, module: Module) -> Iterator[cst.Assign]:
-        for assign in module.nodes(cst.Assign):
-            targets = (each.target for each in assign.targets)
-            if any(
-                isinstance(each, cst.Attribute) and each.attr.value in self.names
-                for each in targets
-            ):
+        for assign, target in _targets(module):
+            if isinstance(target, cst.Attribute) and target.attr.value in self.names:
                 yield assign
 
     def _bad_value(self, assign: cst.Assign, module: Module) -> Match | None:
         return Match(assign, module) if self._is_bad(assign.value) else None
 
     def _environment(self, module: Module) -> Iterator[cst.Assign | cst.Call]:
-        for assign in module.nodes(cst.Assign):
-            targets = (each.target for each in assign.targets)
-            if any(
-                isinstance(each, cst.Subscript)
-                and "os.environ" in module.resolve(each.value)
-                and isinstance(each.slice[0].slice, cst.Index)
-                and literal(each.slice[0].slice.value) in self.names
-                for each in targets
-            ):
+        for assign, target in _targets(module):
+            if not isinstance(target, cst.Subscript):
+                continue
+            key = target.slice[0].slice
+            named = isinstance(key, cst.Index) and literal(key.value) in self.names
+            if named and "os.environ" in module.resolve(target.value):
                 yield assign
         for name in ("os.environ.setdefault", "os.putenv"):
             for call in module.calls_by_name.get(name, ()):
@@ -250,25 +272,14 @@ class Pattern:
         return because(False, "the rule is not about the value {:code}", value)
 
 
-_FIND: Final[
-    dict[
-        _Kind,
-        tuple[
-            Callable[[Pattern, Module], Iterator[cst.CSTNode]],
-            Callable[[Pattern, Any, Module], Match | None],
-        ],
-    ]
-] = {
-    _Kind.CALL: (Pattern._calls, Pattern._bad_call),
-    _Kind.METHOD: (Pattern._calls, Pattern._bad_call),
-    _Kind.KEYWORD: (Pattern._keywords, Pattern._bad_keyword),
-    _Kind.SETTING: (Pattern._settings, Pattern._bad_value),
-    _Kind.ATTRIBUTE: (Pattern._attributes, Pattern._bad_value),
-    _Kind.ENVIRONMENT: (Pattern._environment, Pattern._bad_export),
-    _Kind.FRAMEWORK: (Pattern._framework_settings, Pattern._bad_setting),
-    _Kind.FIRST_STEP: (Pattern._first_step, Pattern._is_found),
-}
-"""How to find what has a pattern's names, and how to tell whether it is bad."""
+_CALL: Final = _Kind(Pattern._calls, Pattern._bad_call)
+_METHOD: Final = _Kind(Pattern._methods, Pattern._bad_call)
+_KEYWORD: Final = _Kind(Pattern._keywords, Pattern._bad_keyword)
+_SETTING: Final = _Kind(Pattern._settings, Pattern._bad_value)
+_ATTRIBUTE: Final = _Kind(Pattern._attributes, Pattern._bad_value)
+_ENVIRONMENT: Final = _Kind(Pattern._environment, Pattern._bad_export)
+_FRAMEWORK: Final = _Kind(Pattern._framework_settings, Pattern._bad_setting)
+_FIRST_STEP: Final = _Kind(Pattern._first_step, Pattern._is_found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,12 +290,24 @@ class Match:
         node: the call, the assignment, or what the pattern says that it finds.
         argument: the bad argument, if it is passed.
         required: the call fails without it.
+        evidence: what the conditions of the pattern found, in their order.
     """
 
     node: cst.CSTNode
     module: Module
     argument: cst.Arg | None = None
     required: bool = False
+    evidence: tuple[object, ...] = ()
+
+    def found(self, kind: type[_E]) -> _E:
+        """What a condition of the pattern found, by its type."""
+        return next(each for each in self.evidence if isinstance(each, kind))
+
+    def if_holds(self, answer: object) -> Match | None:
+        """The match with what a condition found; None if the condition does not hold."""
+        if not answer or answer is True:
+            return self if answer else None
+        return replace(self, evidence=(*self.evidence, answer))
 
     @property
     def call(self) -> cst.Call:
@@ -300,8 +323,7 @@ class Match:
 
 def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
     for assign in module.nodes(cst.Assign):
-        for each in assign.targets:
-            yield assign, each.target
+        yield from ((assign, each.target) for each in assign.targets)
 
 
 _ASSIGNED: Final = r"[ \t)]{0,40}="
@@ -347,44 +369,22 @@ def _is_one_of(value: Literal, bad: tuple[object, ...]) -> bool:
     return any(type(value) is type(each) and value == each for each in bad)
 
 
-def calls(
-    *what: str | Argument,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-    else_hint: tuple[Context, ...] = (),
-    since: Version | None = None,
-    until: Version | None = None,
-) -> Pattern:
+def calls(*what: str | Argument, **options: Unpack[Options]) -> Pattern:
     """Calls of functions or classes by their dotted names, resolved through imports and aliases.
 
     Args:
         what: names as in the torch documentation, such as `torch.utils.data.DataLoader`, and
             arguments. With arguments, a call is bad if one of them is; calls with `*` or `**` are
             then not reported.
-        tier: the tier of its findings, if not that of the rule.
-        where: conditions that must all hold.
-        hint_if: conditions that make the finding a hint.
-        else_hint: contexts without which it is one, beside those of the rule.
-        since: the first torch version in which the call is bad.
-        until: the first torch version in which the call is no longer bad.
+        options: see `Pattern`.
     """
-    names, arguments = _split(what)
-    return Pattern(_Kind.CALL, names, arguments, (), tier, where, hint_if, since, until, else_hint)
+    return Pattern(_CALL, *_split(what), **options)
 
 
-def method(
-    *what: str | Argument,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-    since: Version | None = None,
-    until: Version | None = None,
-) -> Pattern:
+def method(*what: str | Argument, **options: Unpack[Options]) -> Pattern:
     """Calls of a method by its name, on any object; choose objects with `where`. For the other
     arguments see `calls`."""
-    names, arguments = _split(what)
-    return Pattern(_Kind.METHOD, names, arguments, (), tier, where, hint_if, since, until)
+    return Pattern(_METHOD, *_split(what), **options)
 
 
 def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Argument, ...]]:
@@ -392,64 +392,41 @@ def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Arg
     return names, tuple(each for each in what if isinstance(each, Argument))
 
 
-def passes(
-    keyword: str,
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-) -> Pattern:
+def passes(keyword: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """A keyword with a bad literal in the call of whatever function, such as
     `padding="max_length"`."""
-    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, tier, where, hint_if)
+    return Pattern(_KEYWORD, (keyword,), (), bad, **options)
 
 
-def sets(
-    names: str | tuple[str, ...],
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-) -> Pattern:
+def sets(names: str | tuple[str, ...], *bad: object, **options: Unpack[Options]) -> Pattern:
     """Assignments of a bad literal, or of anything if there is none, to a setting such as
     `torch.backends.cudnn.enabled`, by its dotted names."""
     names = (names,) if isinstance(names, str) else names
-    return Pattern(_Kind.SETTING, names, (), bad, tier, where, hint_if)
+    return Pattern(_SETTING, names, (), bad, **options)
 
 
-def assigns(
-    names: str | tuple[str, ...],
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-) -> Pattern:
+def assigns(names: str | tuple[str, ...], *bad: object, **options: Unpack[Options]) -> Pattern:
     """The same for attributes of any object, by their plain names: `x.requires_grad = False`."""
     names = (names,) if isinstance(names, str) else names
-    return Pattern(_Kind.ATTRIBUTE, names, (), bad, tier, where, hint_if)
+    return Pattern(_ATTRIBUTE, names, (), bad, **options)
 
 
-def exports(variable: str, *bad: object, tier: Tier | None = None) -> Pattern:
+def exports(variable: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """Code that gives an environment variable a bad value:
     `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
-    return Pattern(_Kind.ENVIRONMENT, (variable,), (), bad, tier)
+    return Pattern(_ENVIRONMENT, (variable,), (), bad, **options)
 
 
-def configures(
-    setting: str,
-    *bad: object,
-    tier: Tier | None = None,
-    where: tuple[Predicate, ...] = (),
-) -> Pattern:
+def configures(setting: str, *bad: object, **options: Unpack[Options]) -> Pattern:
     """Bad literals for a setting of any training framework, such as `"strategy"`. The adapters in
     `torchlint.analysis.frameworks` have the classes and keywords."""
-    return Pattern(_Kind.FRAMEWORK, (setting,), bad=bad, tier=tier, where=where)
+    return Pattern(_FRAMEWORK, (setting,), (), bad, **options)
 
 
-def first_step(*, where: tuple[Predicate, ...] = ()) -> Pattern:
+def first_step(**options: Unpack[Options]) -> Pattern:
     """The first training step of a file, for rules about what a program never does: the head of
     its first step loop, or the name of a function that takes a step."""
-    return Pattern(_Kind.FIRST_STEP, where=where)
+    return Pattern(_FIRST_STEP, **options)
 
 
 # fixes -------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from importlib.machinery import ModuleSpec
 
-    from torchlint.ruleapi.sources import Root
+    from torchlint.ruleapi.sources import RuleRoot
 
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9]{1,15}")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -75,7 +75,7 @@ def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
     return MappingProxyType(dict(sorted(found.items()))), tuple(wrong)
 
 
-def _rules_of(root: Root) -> list[Rule]:
+def _rules_of(root: RuleRoot) -> list[Rule]:
     """The rules in a module or package, each once."""
     found: dict[Rule, None] = {}
     for module in _modules(root.spec):
@@ -98,9 +98,9 @@ def _unfit(rule: Rule, known: Mapping[str, Rule]) -> str:
                 f"{rule.code} {rule.name}, and there is {other.code} {other.name} already; take "
                 "another code or name."
             )
-    alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
-    patterns = [*chain.from_iterable(alternatives), *rule.triggers_on_demand]
-    patterns += [*chain.from_iterable(rule.gates), *rule.clues.values()]
+    alternatives = ((each,) if isinstance(each, str) else each for each in rule.gate.words)
+    patterns = [*chain.from_iterable(alternatives), *rule.gate.on_demand, rule.gate.unless]
+    patterns += [*chain.from_iterable(rule.pattern_words), *rule.clues.values()]
     try:
         for pattern in patterns:
             re.compile(pattern.encode())

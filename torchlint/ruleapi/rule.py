@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import libcst as cst
 
 from torchlint.analysis import edits
+from torchlint.analysis.training.syncs import Operand
 from torchlint.files.digests import blake2b
 from torchlint.finding import Applicability, Finding, Fix, Related, Tier
 from torchlint.reported import Reported, Waiting
@@ -21,18 +22,41 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torchlint.analysis.module import Module
-    from torchlint.analysis.training.syncs import Operand
     from torchlint.project.project import Project
     from torchlint.reported import Value
     from torchlint.ruleapi.declared import Change, Match, Pattern
-    from torchlint.suppressions.comments import Comment
-    from torchlint.suppressions.suppressions import Suppressions
+    from torchlint.silence.suppression_comments import Comment
+    from torchlint.silence.suppressions import Suppressions
 
 NodeCheck = Callable[..., "Iterable[Reported]"]
 Version = tuple[int, int]
 _F = TypeVar("_F", bound=Callable[..., object])
 _N = TypeVar("_N", bound=NamedTuple)
 _Settle = Callable[[Finding, _N, "Project"], "Finding | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """What must be true of a file's text, so that it is parsed for a rule. A rule about hot code
+    gets every file with the words of a training step, and of the files that those call the ones
+    with these words.
+
+    Args:
+        words: regular expressions without which the rule cannot report; all of them must match, or
+            one of a tuple that stands for several. Those of `Rule.finds` are added.
+        on_demand: the same for a file that hot code of another file may call. Without it, a rule
+            about hot code uses `words` there, and other rules ignore such files.
+        check: a last cheap look at the bytes of a file, before it is parsed.
+        unless: no such look is needed where this matches.
+        summarizes: the settler of the rule needs to know which functions call which, so files are
+            summarized for it, as they are for rules about hot code.
+    """
+
+    words: tuple[str | tuple[str, ...], ...] = ()
+    on_demand: tuple[str, ...] = ()
+    check: Callable[[bytes], bool] | None = None
+    unless: str = ""
+    summarizes: bool = False
 
 
 @dataclass(eq=False, kw_only=True)
@@ -55,8 +79,6 @@ class Rule:
         message: of a declared rule: one sentence of fact and one of action, or a function that
             says it of a match.
         change: of a declared rule: the fix, or the reason why there is none.
-        operand: of a declared rule about hot code: the tensor that a match reads; a match without
-            one is not reported.
         contexts: where it may report; see `Context`.
         program_has: name → regular expression: it reports only in a program with a file that
             matches each of them.
@@ -64,17 +86,10 @@ class Rule:
         else_hint: contexts without which its findings are hints.
         since, until: the torch versions that it applies to, as (major, minor): it reports only if
             the project's oldest torch is at least `since` and below `until`.
-        triggers: regular expressions over a file's text. A file is parsed for this rule only
-            if all of them match, or one of a tuple that stands for several: give the words
-            without which the rule cannot report. Those of
-            `finds` are added. A rule about hot code gets every file with the words of a training
-            step, and those files among the ones it calls that match.
-        triggers_on_demand: the same for a file that hot code of another file may call. Without
-            it, a rule about hot code uses `triggers` there, and other rules ignore such files.
+        triggers: what must be true of a file's text, so that it is parsed for this rule: regular
+            expressions that all match, or `Triggers`.
         clues: name → regular expression that `Project.has_clue` searches for in files, parsed or
             not, when the rule settles.
-        summarizes: its settler needs to know which functions call which, so files are summarized
-            for it, as they are for rules about hot code.
         in_tests: reports in test-like paths too.
         needs_gpu: the effect of its fix can be measured only on a GPU.
         may_change: how its fix may change the computed numbers, in words.
@@ -88,58 +103,59 @@ class Rule:
     tier: Tier = Tier.DEFAULT
     fix: Applicability | tuple[Applicability, ...] | None = None
     finds: tuple[Pattern, ...] = ()
-    unless: tuple[Callable[[Match], bool], ...] = ()
+    unless: tuple[Callable[[Match], object], ...] = ()
     message: Callable[[Match], str] | str = ""
     change: Callable[[Match], Change | str] | str | None = None
-    operand: Callable[[Match], Operand | None] | None = None
     contexts: tuple[Context, ...] = ()
-    program_has: dict[str, str] = field(default_factory=dict)
-    program_lacks: dict[str, str] = field(default_factory=dict)
     else_hint: tuple[Context, ...] = ()
+    program_has: Mapping[str, str] = field(default_factory=dict)
+    program_lacks: Mapping[str, str] = field(default_factory=dict)
     since: Version | None = None
     until: Version | None = None
-    triggers: tuple[str | tuple[str, ...], ...] = ()
-    triggers_on_demand: tuple[str, ...] = ()
+    triggers: tuple[str | tuple[str, ...], ...] | Triggers = ()
     clues: dict[str, str] = field(default_factory=dict)
-    summarizes: bool = False
     in_tests: bool = False
     needs_gpu: bool = False
     may_change: str = ""
     added: str = "0.1"
     page: str = ""
-    checks: list[tuple[tuple[type[cst.CSTNode], ...], NodeCheck]] = field(default_factory=list)
-    module_checks: list[NodeCheck] = field(default_factory=list)
-    suppression_checks: list[NodeCheck] = field(default_factory=list)
-    plugin: str = field(default="", init=False)
-    """The name of the plugin that it is from; empty if torchlint brings it."""
-    settler: Callable[[Finding, Mapping[str, Value], Project], Finding | None] | None = None
-    candidate: Callable[[bytes], bool] | None = None
-    enough: str = ""
 
     def __post_init__(self) -> None:
         home = maker(2)  # 1 is `__init__`
         self.name = self.name or home.name
         self.family = self.family or home.folder
-        self.page = self.page or home.page
-        self.gates = tuple(each.words for each in self.finds)
+        self.page, self.path = self.page or home.page, home.path
+        """The docstring of the file that makes it, and where that file is."""
+        self.plugin = ""
+        """The name of the plugin that it is from; empty if torchlint brings it."""
+        given = self.triggers
+        self.gate = given if isinstance(given, Triggers) else Triggers(given)
+        self.pattern_words = tuple(each.words for each in self.finds)
         """For each pattern, regular expressions that all match every file with a match."""
-        texts = ((HAS, self.program_has), (LACKS, self.program_lacks))
-        self.clues |= {
-            f"{self.code} {name}": word for _, has in texts for name, word in has.items()
-        }
-        self.texts = tuple(
-            verb.format(f"{self.code} {name}") for verb, has in texts for name in has
-        )
-        """What the text of the program must show, for `Waiting.contexts`."""
+        asking: list[Rule | Pattern] = [self, *self.finds]
+        for each in asking:
+            words = {**each.program_has, **each.program_lacks}
+            self.clues |= {f"{self.code} {name}": word for name, word in words.items()}
         tiers = {self.tier, *(each.tier or self.tier for each in self.finds)}
         self.only_pedantic = tiers == {Tier.PEDANTIC}
         """Whether it reports nothing but what `--pedantic` shows."""
-        if self.finds:
-            self.module_checks.append(self._report_matches)
+        self.checks: list[tuple[tuple[type[cst.CSTNode], ...], NodeCheck]] = []
+        self.module_checks: list[NodeCheck] = [self._report_matches] if self.finds else []
+        self.suppression_checks: list[NodeCheck] = []
+        self.settler: Callable[[Finding, Mapping[str, Value], Project], Finding | None] | None
+        self.settler = None
         hints = [self.else_hint, *(each.else_hint for each in self.finds)]
         self.hints_at_cold_code = any(Context.HOT in each for each in hints)
         """Whether it also reports code that is not hot, as a hint."""
-        self.summarizes = self.summarizes or self.hints_at_cold_code
+        self.summarizes = self.gate.summarizes or self.hints_at_cold_code
+
+    def texts(self, pattern: Pattern | None = None) -> tuple[str, ...]:
+        """What the text of the program must show, for `Waiting.contexts`: for the rule, and for a
+        pattern of it."""
+        asking = (self,) if pattern is None else (self, pattern)
+        named = [(HAS, name) for each in asking for name in each.program_has]
+        named += [(LACKS, name) for each in asking for name in each.program_lacks]
+        return tuple(verb.format(f"{self.code} {name}") for verb, name in named)
 
     # checks ------------------------------------------------------------------------------
 
@@ -177,13 +193,6 @@ class Rule:
             return settle
 
         return register
-
-    def narrow(self, candidate: _F, *, unless: str = "") -> _F:
-        """Register `candidate(text: bytes)`: a last cheap check before a file is parsed, of files
-        that the pattern `unless` does not match."""
-        self.candidate = candidate  # type: ignore[assignment]
-        self.enough = unless
-        return candidate
 
     @property
     def speaks_once(self) -> bool:
@@ -223,20 +232,22 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
-        fix: Fix | None = None,
+        fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
         operand: Operand | None = None,
         else_hint: tuple[Context, ...] = (),
         needs: NamedTuple | None = None,
+        texts: tuple[str, ...] | None = None,
     ) -> Iterator[Finding | Waiting]:
-        """A finding on `node`, if the rule's contexts hold there. Give a fix or the reason why it
-        is withheld.
+        """A finding on `node`, if the rule's contexts hold there.
 
         Args:
+            fix: the fix, or the reason why there is none; `withheld` says that too.
             operand: of a rule about hot code: the tensor that is read.
             else_hint: contexts without which the finding is a hint, beside those of the rule.
             needs: the arguments of the rule's settler, a named tuple of plain values.
+            texts: what the text of the program must show, if not what the rule asks for.
         """
         place = placed(node, module, self.contexts, self.else_hint + else_hint, operand)
         if place is None:
@@ -253,11 +264,12 @@ class Rule:
             related=related,
             group=place.group,
         )
-        if needs is None and not (place.waits or place.hints or self.texts):
+        texts = self.texts() if texts is None else texts
+        if needs is None and not (place.waits or place.hints or texts):
             yield finding
             return
         values = {} if needs is None else needs._asdict()
-        yield Waiting(finding, place.waits + self.texts, place.hints, place.hot, values)
+        yield Waiting(finding, place.waits + texts, place.hints, place.hot, values)
 
     def _report_matches(self, module: Module) -> Iterator[Finding | Waiting]:
         for pattern in self.finds:
@@ -267,24 +279,18 @@ class Rule:
 
     def report_match(self, match: Match, pattern: Pattern) -> Iterable[Finding | Waiting]:
         """A finding on a match of a pattern for which no exception holds, if the contexts do."""
-        operand = self.operand(match) if self.operand else None
-        if self.operand and operand is None:
-            return ()
-        change = self.change(match) if callable(self.change) else self.change
-        fix = None
-        if isinstance(change, Fix):
-            fix = change
-        elif self.promises and isinstance(change, tuple):
-            fix = Fix(self.promises[0], change[0], (change[1],))
+        operands = (each for each in match.evidence if isinstance(each, Operand))
+        message = pattern.message or self.message
+        change = self.change if pattern.change is None else pattern.change
         return self.report(
             match.module,
             match.node,
-            self.message(match) if callable(self.message) else self.message,
+            message(match) if callable(message) else message,
             tier=pattern.tier_of(match, self.tier),
-            fix=fix,
-            withheld=change if isinstance(change, str) else None,
-            operand=operand,
+            fix=change(match) if callable(change) else change,
+            operand=next(operands, None),
             else_hint=pattern.else_hint,
+            texts=self.texts(pattern),
         )
 
     def finding(
@@ -294,13 +300,17 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
-        fix: Fix | None = None,
+        fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
         group: str | None = None,
     ) -> Finding:
-        """A finding on `node`. Give a fix or the reason why it is withheld."""
+        """A finding on `node`, whatever the contexts."""
         start, end = module.span(node)
+        if isinstance(fix, str):
+            fix, withheld = None, fix
+        elif fix is not None and not isinstance(fix, Fix):
+            fix = Fix(self.promises[0], fix[0], (fix[1],)) if self.promises else None
         if fix is not None and (reason := edits.why_not(module, fix)) is not None:
             fix, withheld = None, reason
         return Finding(

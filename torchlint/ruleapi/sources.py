@@ -22,7 +22,7 @@ _INFORMATION: Final = (".dist-info", "egg-info")
 """How the folders end that describe what is installed."""
 
 
-class Root(NamedTuple):
+class RuleRoot(NamedTuple):
     """A module or package with rules.
 
     Args:
@@ -35,14 +35,14 @@ class Root(NamedTuple):
     spec: ModuleSpec | None
 
 
-def roots() -> list[Root]:
+def roots() -> list[RuleRoot]:
     """The modules and packages with rules: the built-in ones first, then those of plugins."""
     from importlib import util
 
-    found = [Root(BUILT_IN, "", util.find_spec(BUILT_IN) or _in_checkout())]
+    found = [RuleRoot(BUILT_IN, "", util.find_spec(BUILT_IN) or _in_checkout())]
     for name, plugin in sorted(_plugins().items()):
         if name != BUILT_IN:
-            found.append(Root(name, plugin, _found(name)))
+            found.append(RuleRoot(name, plugin, _found(name)))
     return found
 
 

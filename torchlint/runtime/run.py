@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from torchlint.runtime import probe
 from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
 from torchlint.runtime.decoding import MalformedError, Message
-from torchlint.runtime.disk_space import release
 from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
     CRASHED,
@@ -31,11 +30,12 @@ from torchlint.runtime.probe.messages import Ended
 from torchlint.runtime.probe.settings import Settings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
-from torchlint.runtime.processes.started import Here
 from torchlint.runtime.sandbox import fence
+from torchlint.runtime.sandbox.disk_space import release
 from torchlint.runtime.sandbox.fenced import fenced
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 from torchlint.runtime.sandbox.shared_memory import sweep
+from torchlint.runtime.started import Here
 from torchlint.runtime.temporary_folders import remove
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from torchlint.runtime.launchers.launcher import Launcher
     from torchlint.runtime.nodes.nodes import Nodes
-    from torchlint.runtime.processes.started import Started
+    from torchlint.runtime.started import Started
     from torchlint.runtime.workspace import Workspace
 
 ENDED: Final = "ended"

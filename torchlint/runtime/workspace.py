@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from torchlint.runtime import temporary_folders as folders
-from torchlint.runtime.disk_space import cut_output
 from torchlint.runtime.probe.files.territory import missing_caches
 from torchlint.runtime.processes.interrupts import Interrupts
 from torchlint.runtime.processes.tree import (
@@ -26,6 +25,7 @@ from torchlint.runtime.processes.tree import (
 )
 from torchlint.runtime.processes.watchdog import Guard
 from torchlint.runtime.sandbox import fence
+from torchlint.runtime.sandbox.disk_space import cut_output
 from torchlint.runtime.sandbox.shared_memory import sweep as sweep_shared_memory
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.files.reading import NOTEBOOK, with_text
+from torchlint.files.reading import NOTEBOOK, is_notebook, with_text
 
 if TYPE_CHECKING:
     from torchlint.finding import Finding
@@ -39,7 +39,7 @@ class Buffer(NamedTuple):
     def name(self) -> str:
         """Its name in a check, which tells notebooks from programs by the suffix."""
         name = self.uri if self.path is None else self.path
-        return name if self.cells is None or name.endswith(NOTEBOOK) else name + NOTEBOOK
+        return name if self.cells is None or is_notebook(name) else name + NOTEBOOK
 
 
 class Outcome(NamedTuple):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Wishes
     from torchlint.project.target import Target
     from torchlint.server.buffers import Buffer
-    from torchlint.server.memory import Memory
+    from torchlint.server.server_store import ServerStore
 
     Stamp = tuple[int, int, int]
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 class Files:
     """What `torchlint check` would look at, with what it found there the last time.
 
-    Args: as for `Project`.
+    Args: as for `OpenProject`.
     """
 
     def __init__(
-        self, root: str | None, store: Memory, wishes: Wishes, say: Callable[[str], None]
+        self, root: str | None, store: ServerStore, wishes: Wishes, say: Callable[[str], None]
     ) -> None:
         self.root = root
         self._store = store

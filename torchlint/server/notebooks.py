@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from torchlint.notebooks.module import cells_of
+from torchlint.notebooks.notebook_module import cells_of
 from torchlint.server.buffers import Buffer, Cell
 from torchlint.server.text_positions import changed
 

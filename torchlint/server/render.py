@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lsprotocol import types
 from pygls import uris
 
-from torchlint.files.reading import NOTEBOOK, Source, SourceError
+from torchlint.files.reading import Source, SourceError, is_notebook
 from torchlint.finding import Applicability, Edit, Finding, Fix, Tier
 from torchlint.fixes.add_ignores import edits_that_silence
 from torchlint.fixes.splice import that_fit, with_fixes
 from torchlint.notebooks.cells import Borders
-from torchlint.notebooks.module import cells_of, in_cells
+from torchlint.notebooks.notebook_module import cells_of, in_cells
 from torchlint.report.terminal.safe_text import visible
 from torchlint.server.buffers import Cell, data_of
-from torchlint.server.text_positions import Places, overlap
+from torchlint.server.text_positions import EditorPlaces, overlap
 from torchlint.source.syntax_errors import what_is_wrong
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ _SEVERITIES: Final = {
 }
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """A document as the editor has it: a file, or a cell of a notebook."""
 
     uri: str
     version: int
-    places: Places
+    places: EditorPlaces
 
 
-class Spot(NamedTuple):
+class ShownFinding(NamedTuple):
     """A finding, where it is shown.
 
     Args:
@@ -52,11 +52,11 @@ class Spot(NamedTuple):
 
     finding: Finding
     located: Finding
-    part: Part
+    part: DocumentPart
     diagnostic: types.Diagnostic
 
 
-class Shown:
+class PublishedFindings:
     """The findings in one version of a document, ready to be sent.
 
     Args:
@@ -76,11 +76,12 @@ class Shown:
         whole = Cell(buffer.uri, buffer.version, buffer.text)
         documents = (whole,) if buffer.cells is None else buffer.cells
         self._parts = [
-            Part(each.uri, each.version, Places(each.text, encoding)) for each in documents
+            DocumentPart(each.uri, each.version, EditorPlaces(each.text, encoding))
+            for each in documents
         ]
         self._spots = [self._spot(finding) for finding in outcome.findings]
 
-    def diagnostics(self) -> Iterator[tuple[Part, list[types.Diagnostic]]]:
+    def diagnostics(self) -> Iterator[tuple[DocumentPart, list[types.Diagnostic]]]:
         """What to publish, for each document."""
         for part in self._parts:
             yield part, [spot.diagnostic for spot in self._spots if spot.part is part]
@@ -89,7 +90,7 @@ class Shown:
         """The names of the documents that it is about."""
         return {part.uri for part in self._parts}
 
-    def at(self, uri: str, where: types.Range) -> list[Spot]:
+    def at(self, uri: str, where: types.Range) -> list[ShownFinding]:
         """The findings that a range of a document touches."""
         return [
             spot
@@ -149,7 +150,7 @@ class Shown:
             range=spots[0].diagnostic.range,
         )
 
-    def _silenced(self, spot: Spot) -> Spot:
+    def _silenced(self, spot: ShownFinding) -> ShownFinding:
         """The finding with a comment in place of its fix."""
         text = self._buffer.text
         source = Source("", b"", text.removeprefix("\ufeff"), "utf-8", bom=False)
@@ -176,8 +177,8 @@ class Shown:
             return False
         return what_is_wrong("fixed.py", after) is None
 
-    def _edit(self, spots: Sequence[Spot]) -> types.WorkspaceEdit:
-        edits: dict[Part, dict[Edit, None]] = {}
+    def _edit(self, spots: Sequence[ShownFinding]) -> types.WorkspaceEdit:
+        edits: dict[DocumentPart, dict[Edit, None]] = {}
         for spot in spots:
             for edit in spot.located.fix.edits if spot.located.fix else ():
                 edits.setdefault(self._part(edit.start), {})[edit] = None
@@ -192,10 +193,10 @@ class Shown:
         ]
         return types.WorkspaceEdit(document_changes=changes)
 
-    def _part(self, place: Position) -> Part:
+    def _part(self, place: Position) -> DocumentPart:
         return self._parts[0 if place.cell is None else place.cell - 1]
 
-    def _spot(self, finding: Finding) -> Spot:
+    def _spot(self, finding: Finding) -> ShownFinding:
         located = self._located(finding)
         part = self._part(located.start)
         diagnostic = types.Diagnostic(
@@ -207,14 +208,14 @@ class Shown:
             source=_SOURCE,
             related_information=[self._related(each, located) for each in located.related],
         )
-        return Spot(finding, located, part, diagnostic)
+        return ShownFinding(finding, located, part, diagnostic)
 
     def _related(self, related: Related, finding: Finding) -> types.DiagnosticRelatedInformation:
         row, column, _ = related.position
         if related.path == finding.path:
             part = self._part(related.position)
             uri, place = part.uri, part.places.position(related.position)
-        elif related.path.endswith(NOTEBOOK):
+        elif is_notebook(related.path):
             # An editor cannot open a row of the module that the cells of another notebook make.
             uri, place = self._uri_of(related.path), types.Position(line=0, character=0)
         else:

@@ -15,9 +15,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
 from torchlint.report.terminal.safe_text import visible
+from torchlint.server.editor_settings import ClientSettings, read, section
 from torchlint.server.notebooks import SYNC, OpenNotebook
-from torchlint.server.render import Shown, uri_of
-from torchlint.server.settings import ClientSettings, read, section
+from torchlint.server.render import PublishedFindings, uri_of
 from torchlint.server.worker import Worker
 from torchlint.version import __version__
 
@@ -42,7 +42,7 @@ class Document:
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
-        self.shown: Shown | None = None
+        self.shown: PublishedFindings | None = None
         self.current = asyncio.Event()
 
 
@@ -85,7 +85,7 @@ class Server(LanguageServer):
         self.initial = ClientSettings()
         self.said_goodbye = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._progress: Progress | None = None
+        self._progress: ScanProgress | None = None
 
     # from the editor ---------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Server(LanguageServer):
         self._cells.update(dict.fromkeys(notebook.cells(), uri))
         self.edit(notebook.buffer())
 
-    async def shown(self, uri: str) -> Shown | None:
+    async def shown(self, uri: str) -> PublishedFindings | None:
         """What is found in the newest version of a document; waits until that is known."""
         document = self.documents.get(self._cells.get(uri, uri))
         if document is None:
@@ -205,7 +205,9 @@ class Server(LanguageServer):
         workspace = self.client_capabilities.workspace
         edits = workspace and workspace.workspace_edit
         versioned = bool(edits and edits.document_changes)
-        document.shown = Shown(outcome, self.encoding, self._uri_of, versioned=versioned)
+        document.shown = PublishedFindings(
+            outcome, self.encoding, self._uri_of, versioned=versioned
+        )
         document.current.set()
         if before is None or before.outcome != outcome:
             if before is not None:  # a cell may have become text
@@ -241,13 +243,13 @@ class Server(LanguageServer):
         if not (window and window.work_done_progress):
             return
         if self._progress is None:
-            self._progress = Progress(self)
+            self._progress = ScanProgress(self)
         self._progress.report(done, of)
         if done >= of:
             self._progress = None
 
 
-class Progress:
+class ScanProgress:
     """The bar of a first look at a project; it shows once the editor has said that it may."""
 
     def __init__(self, server: Server) -> None:

@@ -19,7 +19,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _BOM = "\ufeff"
 
 
-class Places:
+class EditorPlaces:
     """Turns places in characters into those of the protocol.
 
     Args:
@@ -87,7 +87,7 @@ def changed(
     """A text after what the editor says has changed in it, one thing after the other."""
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
-            places = Places(text, encoding)
+            places = EditorPlaces(text, encoding)
             start, end = places.offset(change.range.start), places.offset(change.range.end)
             text = text[:start] + change.text + text[max(start, end) :]
         else:

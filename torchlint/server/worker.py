@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
 from torchlint.server.buffers import Outcome
-from torchlint.server.memory import Interrupted, Memory
-from torchlint.server.project import Project
-from torchlint.server.settings import ClientSettings
+from torchlint.server.editor_settings import ClientSettings
+from torchlint.server.open_project import OpenProject
+from torchlint.server.server_store import Interrupted, ServerStore
 from torchlint.source.reparse import TREES, Trees
 from torchlint.workers.bounded import bound_items
 
@@ -47,7 +47,7 @@ class Worker:
     ) -> None:
         self._listener = listener
         self._given = given
-        self._store = Memory(open_cache, self._is_urgent)
+        self._store = ServerStore(open_cache, self._is_urgent)
         self._news = threading.Condition()
         self._buffers: dict[str, Buffer] = {}
         self._edited: dict[str, None] = {}
@@ -59,7 +59,7 @@ class Worker:
         self._last_edit = 0.0
         # Of the thread alone:
         self._settings = ClientSettings()
-        self._projects: dict[str, Project] = {}
+        self._projects: dict[str, OpenProject] = {}
         """By folder; a file outside of all folders by its URI."""
         self._busy_with: str | None = None
         self._warned: set[str] = set()
@@ -177,10 +177,10 @@ class Worker:
         if settings.enable:
             self._refresh()
 
-    def _project(self, folder: str | None) -> Project:
+    def _project(self, folder: str | None) -> OpenProject:
         settings = self._settings
         wishes = settings.wishes(self._given)
-        return Project(folder, self._store, wishes, settings.wanted, self._warn)
+        return OpenProject(folder, self._store, wishes, settings.wanted, self._warn)
 
     def _close(self, uris: list[str]) -> None:
         for project in self._projects.values():
@@ -228,7 +228,7 @@ class Worker:
         for outcome in outcomes:
             self._listener.found(outcome)
 
-    def _check(self, project: Project) -> None:
+    def _check(self, project: OpenProject) -> None:
         if not self._settings.enable:
             project.settled = True
             return

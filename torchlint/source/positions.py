@@ -42,10 +42,6 @@ class Positions:
         self._starts = list(accumulate(map(len, recorder.tokens), initial=0))
         self._drift = _Drift("".join(recorder.tokens), text)
 
-    def knows(self, node: cst.CSTNode) -> bool:
-        """Whether the part of the file with this node was looked at."""
-        return True
-
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end in characters, as LibCST's syntactic positions have them.
 
@@ -63,13 +59,13 @@ class Positions:
         return start, max(start, self._drift.end(end))
 
 
-class Part:
-    """A statement of a module by itself: its text, and where its nodes are in it."""
+class StatementPart:
+    """A statement of a module alone: its text, and where its nodes are in it."""
 
-    __slots__ = ("_spans", "_starts", "_statement", "code")
+    __slots__ = ("_spans", "_starts", "code", "statement")
 
     def __init__(self, statement: cst.CSTNode, tree: cst.Module) -> None:
-        self._statement = statement
+        self.statement = statement
         recorder = _Recorder(tree.default_indent, tree.default_newline)
         statement._codegen(recorder)
         self._starts = list(accumulate(map(len, recorder.tokens), initial=0))
@@ -84,36 +80,13 @@ class Part:
         return start, max(start, end)
 
 
-class PositionsInParts(Positions):
-    """The same of a tree that gives back its text, from what is known of its statements.
-
-    Args:
-        starts: where each statement starts, comments above it being part of it.
-    """
-
-    def __init__(
-        self, tree: cst.Module, text: str, parts: Iterable[Part], starts: Iterable[int]
-    ) -> None:
-        self._parts = list(zip(starts, parts, strict=True))
-        self._whole = (tree, text)
-        self._last = self._parts[0]
-        """Where the last node was: the next one is likely to be near."""
-
-    def span(self, node: cst.CSTNode) -> tuple[int, int]:
-        for offset, part in (self._last, *self._parts):
-            found = part.span(node)
-            if found is not None:
-                self._last = (offset, part)
-                return found[0] + offset, found[1] + offset
-        return Positions(*self._whole).span(node)  # of the module itself, which is not asked for
-
-
-class PositionsByNeed(Positions):
+class PositionsByNeed:
     """The same, looking only at the statements of the module that hold what is asked for: most
     files have few findings, and of a long file this takes a fraction of the time.
 
     Args:
         ancestors: the parents of a node, nearest first.
+        parts: the statements that were looked at before, each with its start; all of them, if any.
     """
 
     def __init__(
@@ -121,23 +94,26 @@ class PositionsByNeed(Positions):
         tree: cst.Module,
         text: str,
         ancestors: Callable[[cst.CSTNode], Iterable[cst.CSTNode]],
+        parts: Iterable[tuple[int, StatementPart]] = (),
     ) -> None:
         self._tree = tree
         self._text = text
         self._ancestors = ancestors
-        self._parts: dict[int, tuple[int, Part]] = {}
-        self._last: tuple[int, Part] | None = None
+        self._parts = {id(part.statement): (start, part) for start, part in parts}
+        self._last: tuple[int, StatementPart] | None = None
         self._left = len(text) // 2
         """Characters of statements after which all are looked at: then that is quicker."""
         self._whole: Positions | None = None
 
     def knows(self, node: cst.CSTNode) -> bool:
+        """Whether the statement with this node was looked at."""
         if self._whole is not None:
             return True
         # Asked of each expression whose text is wanted, and mostly before anything was looked at.
         return bool(self._parts) and id(self._statement(node)) in self._parts
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """As of `Positions`."""
         if self._whole is None:
             # Blanks and commas have no known parents, and are asked for after what is around them.
             found = None if self._last is None else self._last[1].span(node)
@@ -166,7 +142,7 @@ class PositionsByNeed(Positions):
             statement = above
         return None
 
-    def _part(self, statement: cst.CSTNode | None) -> tuple[int, Part] | None:
+    def _part(self, statement: cst.CSTNode | None) -> tuple[int, StatementPart] | None:
         """A statement, and where it begins; None where only the whole file tells."""
         known = self._parts.get(id(statement))
         if known is not None or statement is None or self._left <= 0:
@@ -174,7 +150,7 @@ class PositionsByNeed(Positions):
         cut = statement is self._tree.body[-1] and not self._tree.has_trailing_newline
         if cut or len(self._parts) >= _MOST_PARTS or self._is_lossy:
             return None
-        part = Part(statement, self._tree)
+        part = StatementPart(statement, self._tree)
         self._left -= len(part.code)
         start = self._text.find(part.code)
         # A text that is there twice, or not as LibCST gives it back, tells no place.

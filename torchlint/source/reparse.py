@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from torchlint.source.positions import Part, Positions, PositionsInParts
+from torchlint.source.positions import StatementPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,10 +51,10 @@ class Trees:
             del self._last[next(iter(self._last))]
         return parsed.tree
 
-    def positions(self, path: str, tree: cst.Module) -> Positions | None:
-        """The positions of the nodes of such a tree; None if they are not known."""
+    def parts(self, path: str, tree: cst.Module) -> list[tuple[int, StatementPart]]:
+        """The statements of such a tree, each with its start; none if they are not known."""
         last = self._last.get(path)
-        return None if last is None or last.tree is not tree else last.positions()
+        return [] if last is None or last.tree is not tree else last.placed_parts()
 
 
 class _Parsed:
@@ -65,7 +65,9 @@ class _Parsed:
             have not been looked at yet, and empty if they do not make the text.
     """
 
-    def __init__(self, text: str, tree: cst.Module, parts: list[Part] | None = None) -> None:
+    def __init__(
+        self, text: str, tree: cst.Module, parts: list[StatementPart] | None = None
+    ) -> None:
         self.tree = tree
         self._text = text
         self._parts = parts
@@ -76,17 +78,17 @@ class _Parsed:
         lengths = (len(part.code) for part in self._parts or ())
         return list(accumulate(lengths, initial=_header_length(self.tree)))
 
-    def _looked_at(self) -> list[Part]:
+    def _looked_at(self) -> list[StatementPart]:
         if self._parts is None:
             same = self.tree.code == self._text
-            self._parts = [Part(each, self.tree) for each in self.tree.body] if same else []
+            self._parts = (
+                [StatementPart(each, self.tree) for each in self.tree.body] if same else []
+            )
         return self._parts
 
-    def positions(self) -> Positions | None:
+    def placed_parts(self) -> list[tuple[int, StatementPart]]:
         """None before the first edit: to look at a file once, all at once is quicker."""
-        if not self._parts:
-            return None
-        return PositionsInParts(self.tree, self._text, self._parts, self._starts[:-1])
+        return list(zip(self._starts, self._parts, strict=False)) if self._parts else []
 
     def edited(self, text: str) -> _Parsed | None:
         """The same after an edit; None if all of it has to be parsed."""
@@ -120,7 +122,7 @@ class _Parsed:
             tree = tree.with_changes(**ending)
         if new.code != part:
             return None
-        made = [Part(each, tree) for each in body]
+        made = [StatementPart(each, tree) for each in body]
         return _Parsed(text, tree, [*parts[:first], *made, *parts[last + 1 :]])
 
 

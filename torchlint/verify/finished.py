@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct, ValidationError, convert
+
+from torchlint.experiment.earlier_json import parsed
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import hardware
 from torchlint.experiment.session import BY_CTRL_C
@@ -23,42 +25,43 @@ if TYPE_CHECKING:
 _AGAIN: Final = "run `torchlint verify` again"
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbers:
+class _Numbers(Struct, frozen=True):
     agreement: str
     steps: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Fix:
+class _Fix(Struct, frozen=True):
     id: str
     diff: str
     verdict: str
     numerics: _Numbers | None
 
+    @property
+    def is_proven(self) -> bool:
+        good = {each.value for each in Agreement if each.is_good}
+        right = self.numerics is not None and self.numerics.agreement in good
+        return right and self.verdict == Verdict.CONFIRMED.value
 
-@dataclass(frozen=True, slots=True)
-class _Environment:
+
+class _Hardware(Struct, frozen=True):
     torch: str
     python: str
     processors: int
     processor: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """What `verify --json` wrote, as far as it is needed to make the fixes."""
 
     schema: int
     tool: str
     argv: tuple[str, ...]
     exit: int
-    environment: _Environment
+    environment: _Hardware
     sources: dict[str, str]
     fixes: tuple[_Fix, ...]
     unreached: tuple[str, ...]
@@ -72,14 +75,7 @@ class Finished:
 
     def proven(self) -> tuple[str, ...]:
         """The fixes that are faster by themselves and compute the same numbers up to rounding."""
-        good = {each.value for each in Agreement if each.is_good}
-        return tuple(
-            fix.id
-            for fix in self.fixes
-            if fix.verdict == Verdict.CONFIRMED.value
-            and fix.numerics is not None
-            and fix.numerics.agreement in good
-        )
+        return tuple(fix.id for fix in self.fixes if fix.is_proven)
 
 
 def read_finished(path: str) -> Finished:
@@ -88,13 +84,11 @@ def read_finished(path: str) -> Finished:
     Raises:
         ExperimentError: it cannot be read, or `verify --json` did not write it.
     """
-    import msgspec
-
     try:
-        found = msgspec.json.decode(read_bytes(path), type=Finished)
+        found = convert(parsed(read_bytes(path)), Finished)
     except SourceError as error:
         raise ExperimentError(f"{path}: {error.message}") from None
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except ValidationError:
         found = None
     if found is None or found.tool != "torchlint" or found.schema != SCHEMA:
         raise ExperimentError(

@@ -150,13 +150,14 @@ class Given:
 
     `rules` choose the rules and `time` how long is measured: words of a command line that `fix`
     takes as well. `others` says whether there were options that it does not have. `json` is the
-    file that has the result.
+    file that has the result. `stdin` says whether the script was given something to read.
     """
 
     rules: tuple[str, ...] = ()
     time: tuple[str, ...] = ()
     others: bool = False
     json: str | None = None
+    stdin: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,10 +52,14 @@ def item() -> Iterator[None]:
         yield
         return
     watch = _Watch()
+    arrived = False
     try:
         yield
+    except Excess:
+        arrived = True
+        raise
     finally:
-        watch.end()
+        watch.end(arrived=arrived)
 
 
 class _Watch:
@@ -68,14 +72,17 @@ class _Watch:
         self._most = _largest_size() + _most_bytes
         self._over = threading.Event()
         self._lock = threading.Lock()
+        self._raised = False
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def end(self) -> None:
+    def end(self, *, arrived: bool) -> None:
         """What was raised by now has arrived when this returns."""
         with self._lock:
             self._over.set()
-        # Takes it back if it is still under way.
-        _raise_in(self._thread, None)
+        # Takes it back if it is still under way. Not without need: Python 3.11 then looks for it
+        # forever, and a function that is traced never ends.
+        if self._raised and not arrived:
+            _raise_in(self._thread, None)
 
     def _watch(self) -> None:
         while not self._over.wait(_LOOK_S):
@@ -86,6 +93,7 @@ class _Watch:
             if spent > self._until or _largest_size() > self._most:
                 with self._lock:
                     if not self._over.is_set():
+                        self._raised = True
                         _raise_in(self._thread, Excess)
                 return
 

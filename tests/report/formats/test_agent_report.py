@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.engine.tiers import Shown
 from torchlint.finding import (
     Applicability,
     Diagnostic,
@@ -25,6 +24,7 @@ from torchlint.fixes.splice import with_fixes
 from torchlint.library import check_paths
 from torchlint.report.formats import agent
 from torchlint.report.terminal.excerpt import Excerpts
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

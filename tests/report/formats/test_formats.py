@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from torchlint.finding import Applicability, Diagnostic, Finding, Position, Related, Tier
-from torchlint.report import summary
+from torchlint.report import check_summary as summary
 from torchlint.report.formats import concise, github, json, statistics
 from torchlint.report.terminal.safe_text import Paint
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from torchlint.engine.tiers import Shown
 from torchlint.finding import Applicability, Finding, Position, Tier
 from torchlint.report.formats import grouped
 from torchlint.report.terminal.safe_text import Paint
+from torchlint.silence.tiers import Shown
 
 MakeFinding = Callable[..., Finding]
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 
-from torchlint.engine.tiers import Shown
 from torchlint.finding import (
     Applicability,
     Diagnostic,
@@ -20,6 +19,7 @@ from torchlint.finding import (
 from torchlint.report.formats import html
 from torchlint.report.terminal.excerpt import Excerpts
 from torchlint.report.terminal.safe_text import visible
+from torchlint.silence.tiers import Shown
 
 MakeFinding = Callable[..., Finding]
 SOURCE = "import torch\n\nfor x in y:\n    loss.item()\n    z = 1\n\nb = 2\n" + "\n" * 9 + "c = 3\n"

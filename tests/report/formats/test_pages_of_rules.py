@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint import version
-from torchlint.engine.tiers import Shown
 from torchlint.report.formats import html, json, junit, rdjson, sarif
 from torchlint.report.rules import page
 from torchlint.report.terminal.excerpt import Excerpts
 from torchlint.ruleapi.registry import all_rules
+from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

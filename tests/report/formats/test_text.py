@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from torchlint.engine.tiers import Shown
 from torchlint.finding import (
     Applicability,
     Edit,
@@ -19,6 +18,7 @@ from torchlint.report.formats import text
 from torchlint.report.terminal.excerpt import Excerpts
 from torchlint.report.terminal.look import Look
 from torchlint.report.terminal.safe_text import Paint
+from torchlint.silence.tiers import Shown
 
 MakeFinding = Callable[..., Finding]
 SOURCE = b"for x in loader:\n    y = f(x)\n    loss.item()\n"

@@ -17,13 +17,12 @@ from tests.report.profile.sample_profiles import (
     rich,
     static,
 )
+from torchlint.experiment.figures import TIMES
 from torchlint.finding import Position, Tier
 from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.kind import Kind
 from torchlint.profile.result import Line
-from torchlint.report.profile import github, sarif
-from torchlint.report.profile.findings import as_findings
-from torchlint.report.verify.figures import TIMES
+from torchlint.report.profile.profile_annotations import as_commands, as_findings, as_sarif
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +38,7 @@ KINDS = {
 
 @pytest.fixture(autouse=True)
 def in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torchlint.report.profile.sarif.all_kinds", lambda: KINDS)
+    monkeypatch.setattr("torchlint.report.profile.profile_annotations.all_kinds", lambda: KINDS)
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def run_of(read_json: Callable[..., Any], tmp_path: Path) -> Callable[[Profile],
     """The only run of a valid log."""
 
     def rendered(found: Profile) -> dict[str, Any]:
-        log = read_json("sarif-schema-2.1.0.json", sarif.render(found, str(tmp_path)))
+        log = read_json("sarif-schema-2.1.0.json", as_sarif(found, str(tmp_path)))
         (run,) = log["runs"]
         assert isinstance(run, dict)
         return run
@@ -164,7 +163,7 @@ def test_kinds_are_described_by_their_pages(
 def test_every_kind_there_is_can_be_described(
     run_of: Callable[[Profile], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torchlint.report.profile.sarif.all_kinds", all_kinds)
+    monkeypatch.setattr("torchlint.report.profile.profile_annotations.all_kinds", all_kinds)
     found = tuple(finding(code=kind.code, name=kind.name) for kind in all_kinds().values())
     rules = run_of(profile(findings=found))["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == sorted(all_kinds())
@@ -199,7 +198,7 @@ def test_hostile_text_stays_text_in_a_log(
 
 
 def test_each_finding_is_a_command_with_its_file_and_line() -> None:
-    lines = list(github.render(rich()))
+    lines = list(as_commands(rich()))
     assert lines[0] == (
         "::warning file=cells/data.py,line=31,col=1,endLine=31,endColumn=1,"
         "title=TR101 input-wait::4.0 ms a step in `next(loader)`; 0 workers, 16 cores "
@@ -209,22 +208,22 @@ def test_each_finding_is_a_command_with_its_file_and_line() -> None:
 
 
 def test_what_breaks_a_budget_or_ended_the_profile_is_an_error() -> None:
-    *lines, changes = github.render(full())
+    *lines, changes = as_commands(full())
     assert changes.startswith("::notice title=torchlint profile::since ")
     assert lines[-2:] == [
         "::error file=train.py,line=88,col=1,title=torchlint::It is new.",
         "::error file=train.py,title=torchlint::Stopped; this is what was known until then.",
     ]
-    assert list(github.render(failed())) == [
+    assert list(as_commands(failed())) == [
         "::error file=train.py,title=torchlint::The script failed: ValueError: no data"
     ]
     module = replace(failed(), argv=("-m", "pkg.train"))
-    assert next(iter(github.render(module))).startswith("::error file=.,title=torchlint::")
-    assert list(github.render(profile())) == []
+    assert next(iter(as_commands(module))).startswith("::error file=.,title=torchlint::")
+    assert list(as_commands(profile())) == []
 
 
 def test_hostile_text_is_one_command(hostile: str) -> None:
     odd = finding(fact=hostile, action=hostile, path=hostile)
-    (line,) = github.render(profile(findings=(odd,)))
+    (line,) = as_commands(profile(findings=(odd,)))
     assert line.startswith("::warning file=")
     assert not re.search("[\x00-\x1f]", line)

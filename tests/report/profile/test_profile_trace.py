@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.report.profile.sample_profiles import SPANS, profile
 from torchlint.profile.timeline import Span
-from torchlint.report.profile.trace import MOST_BYTES, render
+from torchlint.report.profile.chrome_trace import MOST_BYTES, render
 
 
 def events(*spans: Span) -> list[dict[str, Any]]:

@@ -268,3 +268,35 @@ def rich() -> Result:
         lanes=lanes(),
         seconds=108.4,
     )
+
+
+def many(count: int, *, verdict: Verdict = Verdict.NEUTRAL) -> Result:
+    fixes = tuple(fix(number + 1, verdict, 1.001) for number in range(count))
+    return result(fixes=fixes)
+
+
+def crowded() -> Result:
+    """More of everything than fits."""
+    long = "a sentence that goes on and on " * 30
+    fixes = tuple(
+        fix(
+            number,
+            after=1.1,
+            path=f"{'deep/' * 30}{number}.py",
+            alone=comparison(Verdict.SLOWER, 0.9, why=f"{long}{number}"),
+            hidden_by=long,
+        )
+        for number in range(1, 30)
+    )
+    return result(
+        argv=("train.py", *["--word"] * 400),
+        environment=environment(settings={f"NAME_{number}": "1" for number in range(90)}),
+        plan=declared(step=long),
+        aa=Noise(estimate(1.1), 0.2, fit=False, why=long, numerics=numerics()),
+        fixes=(*fixes, fix(30)),
+        summary=f"{long}\n" * 40,
+        notes=(long,) * 40,
+        side_effects=tuple(
+            SideEffect("write", f"{'deep/' * 30}{kept}", kept) for kept in (True, False) * 20
+        ),
+    )

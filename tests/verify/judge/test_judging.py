@@ -11,6 +11,7 @@ import pytest
 from torchlint.experiment.request import Design
 from torchlint.experiment.rotation import Block
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
+from torchlint.runtime.probe.messages import Lanes
 from torchlint.verify.fix_variants import only, without
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.result import Agreement, Comparison, Numerics, Verdict
@@ -160,7 +161,7 @@ def fixes_of(*names: str):
 def look(device="cpu", **lanes):
     return SimpleNamespace(
         exercised=lambda fix, number: fix != "d",
-        changed=SimpleNamespace(lanes=lanes, device=device),
+        changed=SimpleNamespace(lanes=Lanes(**lanes), device=device),
     )
 
 

@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument, argument_node, literal
 from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.training.guards import words
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_behind, method_name
 from torchlint.because import because
 
 if TYPE_CHECKING:
@@ -172,12 +172,3 @@ def moved_at_once(call: cst.Call, module: Module) -> Copy:
     if module.values.is_cpu(target):
         return Copy.WASTED
     return Copy.FORCED if names_gpu(target, module) else Copy.PERHAPS
-
-
-def method_behind(call: cst.Call, module: Module) -> cst.Call | None:
-    """The method call on the result, as in `torch.tensor(x).to(device)`."""
-    attribute = module.parent(call)
-    if not isinstance(attribute, cst.Attribute) or attribute.value is not call:
-        return None
-    outer = module.parent(attribute)
-    return outer if isinstance(outer, cst.Call) and outer.func is attribute else None

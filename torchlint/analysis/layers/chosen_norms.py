@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import How, is_super
+from torchlint.analysis.once import once
 from torchlint.analysis.torch_api import BATCH_NORMS
 from torchlint.analysis.uses import calls_of, method_name, parameters_of
 
@@ -36,7 +37,7 @@ def choice_of(func: cst.BaseExpression, module: Module) -> Choice | None:
     """What a parameter that is called stands for; None if it is no parameter, or may stand for
     anything but a batch norm."""
     param = _parameter(func, module)
-    return None if param is None else module.once(_choice, param, 0)
+    return None if param is None else _choice(module, param, 0)
 
 
 def _parameter(node: cst.BaseExpression, module: Module) -> cst.Param | None:
@@ -47,6 +48,7 @@ def _parameter(node: cst.BaseExpression, module: Module) -> cst.Param | None:
     return param if isinstance(param, cst.Param) else None
 
 
+@once
 def _choice(module: Module, param: cst.Param, depth: int) -> Choice | None:
     function = module.function(param)
     if function is None or depth > _DEEPEST or _asks_which(param, module):
@@ -73,7 +75,7 @@ def _choice(module: Module, param: cst.Param, depth: int) -> Choice | None:
 def _given(passed: cst.BaseExpression, module: Module, depth: int) -> Choice | None:
     param = _parameter(passed, module)
     if param is not None:
-        return module.once(_choice, param, depth + 1)
+        return _choice(module, param, depth + 1)
     names = frozenset(module.resolve(passed))
     return Choice("", names, sure=True) if names and names.issubset(BATCH_NORMS) else None
 

@@ -17,6 +17,7 @@ from torchlint.analysis.layers.layer_lists import (
     grown_name,
 )
 from torchlint.analysis.names import Binding, How, dotted_text, is_super
+from torchlint.analysis.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -382,3 +383,9 @@ def _either(one: Chain | None, other: Chain | None) -> Chain | None:
     if one is None or other is None:
         return one or other
     return one | other
+
+
+@once
+def layers_of(module: Module) -> Layers:
+    """What a file has of layers."""
+    return Layers(module)

@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How
+from torchlint.analysis.once import once
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader, unwrapped
 from torchlint.analysis.values.kinds import ARRAYS, Kind
@@ -28,9 +29,10 @@ def is_part_of_batch(node: cst.BaseExpression, module: Module) -> bool:
     if isinstance(node, cst.Subscript) and module.flow.is_parameter(node.value):
         key = node.slice[0].slice
         return isinstance(key, cst.Index) and isinstance(literal(key.value), str)
-    return module.once(_is_batch, node, 0, True)
+    return _is_batch(module, node, 0, True)
 
 
+@once
 def _is_batch(module: Module, node: cst.BaseExpression, depth: int, part: bool) -> bool:
     """Whether an expression is a batch of a loader, or a part of one.
 
@@ -40,13 +42,13 @@ def _is_batch(module: Module, node: cst.BaseExpression, depth: int, part: bool) 
     if depth > _DEEPEST:
         return False
     if isinstance(node, cst.Subscript | cst.Attribute):
-        return module.once(_is_batch, node.value, depth + 1, False)
+        return _is_batch(module, node.value, depth + 1, False)
     if isinstance(node, cst.Call):
         if method_name(node) in ("items", "values"):
-            return module.once(_is_batch, node.func, depth + 1, False)
+            return _is_batch(module, node.func, depth + 1, False)
         drawn = not part and module.calls(node, "builtins.next")
         return drawn and module.value(node).only(Kind.CPU)
-    bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+    bindings = module.flow.reaching(node)
     return bool(bindings) and all(_gives_batch(each, module, depth, part) for each in bindings)
 
 
@@ -55,12 +57,12 @@ def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bo
     source = unwrapped(binding.value, module.values)
     if source is None:
         return False
-    if binding.how is How.ITERATION and module.once(_goes_over_loader, source, depth):
+    if binding.how is How.ITERATION and _goes_over_loader(module, source, depth):
         return not part or len(binding.path) > _counts(source, module)
     if binding.how not in (How.ITERATION, How.ASSIGNMENT, How.UNPACKING):
         return False
     part = part and binding.how is How.ASSIGNMENT
-    return module.once(_is_batch, source, depth + 1, part)
+    return _is_batch(module, source, depth + 1, part)
 
 
 def _counts(source: cst.BaseExpression, module: Module) -> bool:
@@ -70,12 +72,13 @@ def _counts(source: cst.BaseExpression, module: Module) -> bool:
     return not is_over_loader(source, module.values)
 
 
+@once
 def _goes_over_loader(module: Module, source: cst.BaseExpression, depth: int) -> bool:
     """Whether a loop goes over a loader, perhaps by another name: `bar = enumerate(loader)`."""
     if depth > _DEEPEST or is_over_loader(source, module.values):
         return depth <= _DEEPEST
     if isinstance(source, cst.Call):
-        return any(module.once(_goes_over_loader, arg.value, depth + 1) for arg in source.args)
-    bindings = module.flow.reaching(source) if isinstance(source, cst.Name) else []
+        return any(_goes_over_loader(module, arg.value, depth + 1) for arg in source.args)
+    bindings = module.flow.reaching(source)
     made = [each.value for each in bindings if isinstance(each.value, cst.Call)]
-    return any(module.once(_goes_over_loader, each, depth + 1) for each in made)
+    return any(_goes_over_loader(module, each, depth + 1) for each in made)

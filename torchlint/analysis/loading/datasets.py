@@ -12,6 +12,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
 from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.analysis.names import Binding, How
+from torchlint.analysis.once import once
 from torchlint.analysis.uses import calls_of
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
@@ -46,9 +47,10 @@ def dataset_of(node: cst.BaseExpression | None, module: Module, depth: int = 0) 
     """What is known of the dataset that an expression stands for."""
     if node is None or depth > _DEEPEST:
         return _UNKNOWN
-    return module.once(_dataset_of, node, depth)
+    return _dataset_of(module, node, depth)
 
 
+@once
 def _dataset_of(module: Module, node: cst.BaseExpression, depth: int) -> Dataset:
     if isinstance(node, cst.Name):
         found = _joined(_bound(binding, module, depth) for binding in module.flow.reaching(node))
@@ -285,9 +287,10 @@ def _elements(
     node: cst.BaseExpression | None, module: Module, depth: int = 0
 ) -> list[cst.BaseExpression]:
     """What a list, tuple or dict holds, where the code spells it out."""
-    return list(module.once(_spelled_out, node, depth))
+    return list(_spelled_out(module, node, depth))
 
 
+@once
 def _spelled_out(
     module: Module, node: cst.BaseExpression | None, depth: int
 ) -> dict[cst.BaseExpression, None]:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.loading.loader_reads import loop_over
+from torchlint.analysis.once import once
 from torchlint.analysis.uses import calls_of, method_name, occurrences, receiving_parameter
 from torchlint.because import because
 
@@ -41,13 +42,10 @@ class Reading(NamedTuple):
     through: tuple[cst.Call, ...] = ()
 
 
+@once
 def readings(call: cst.Call, module: Module) -> list[Reading]:
     """What reads the loader that a call builds, through names, `self.loader`, functions of the
     file that return it or get it, and methods such as Accelerate's `prepare`."""
-    return module.once(_readings, call)
-
-
-def _readings(module: Module, call: cst.Call) -> list[Reading]:
     if len(module.calls_by_name.get(_LOADER, ())) > _MOST_LOADERS:
         return []
     return list(_Follower(module).follow(call, None, Reading(None, ())))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.once import once
 from torchlint.analysis.training.loops import sounds_like_evaluation
 from torchlint.analysis.uses import (
     calls_of,
@@ -44,20 +45,9 @@ class Reads(Enum):
     """Training, or what nobody knows."""
 
 
+@once
 def reads_of(call: cst.Call, module: Module) -> Reads:
     """What the loader that a call builds is read for, as far as its file shows."""
-    return module.once(_reads_of, call)
-
-
-def feeds_nothing(call: cst.Call, module: Module) -> bool:
-    """Whether no training and no evaluation of the file reads the loader that a call builds."""
-    nothing = reads_of(call, module) is Reads.NOTHING
-    return nothing and because(
-        True, "the file only counts this loader, or looks at a few of its batches"
-    )
-
-
-def _reads_of(module: Module, call: cst.Call) -> Reads:
     assign = module.parent(call)
     uses = reads_after(assign, module)
     if not uses:
@@ -66,6 +56,14 @@ def _reads_of(module: Module, call: cst.Call) -> Reads:
     if found is None:  # counted; other files may read the loader of a module
         return Reads.OTHER if _is_exported(call, module) else Reads.NOTHING
     return found
+
+
+def feeds_nothing(call: cst.Call, module: Module) -> bool:
+    """Whether no training and no evaluation of the file reads the loader that a call builds."""
+    nothing = reads_of(call, module) is Reads.NOTHING
+    return nothing and because(
+        True, "the file only counts this loader, or looks at a few of its batches"
+    )
 
 
 def _joined(uses: Iterable[cst.BaseExpression], module: Module, depth: int) -> Reads | None:
@@ -130,7 +128,7 @@ def _gives_one_batch(iterator: cst.BaseExpression, module: Module) -> bool:
 
 
 def _looped(loop: cst.For, module: Module) -> Reads:
-    if loop in module.once(_around_steps):
+    if loop in _around_steps(module):
         return Reads.OTHER
     around = next(module.loops.loops_around(loop), None)
     if _does_nothing(loop.body, module) or (around is None and _stops_early(loop, module)):
@@ -140,6 +138,7 @@ def _looped(loop: cst.For, module: Module) -> Reads:
     return Reads.EVALUATION_ONCE if _runs_once(loop, module) else Reads.EVALUATION
 
 
+@once
 def _around_steps(module: Module) -> frozenset[cst.CSTNode]:
     """All that lies around a backward pass or an optimizer step."""
     return frozenset(each for step in module.loops.anchors for each in module.ancestors(step))
@@ -231,10 +230,11 @@ def _given(use: cst.BaseExpression, call: cst.Call, module: Module, depth: int) 
     received = receiving_parameter(call, use, function)
     if received is None or depth >= _DEEPEST:
         return Reads.OTHER
-    found = module.once(_received, received, depth + 1)
+    found = _received(module, received, depth + 1)
     return _evaluation(call, module) if found is Reads.EVALUATION_ONCE else found
 
 
+@once
 def _received(module: Module, param: cst.Param, depth: int) -> Reads:
     return _joined(module.reads(param, param.name.value), module, depth) or Reads.OTHER
 

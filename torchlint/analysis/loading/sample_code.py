@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.loading.dataset_classes import reachable
+from torchlint.analysis.once import once
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -17,7 +18,7 @@ _PER_SAMPLE = ("__getitem__", "__getitems__")
 def makes_sample(node: cst.CSTNode, module: Module) -> bool:
     """Whether code runs for each sample of a dataset class of this file."""
     function = module.function(node)
-    return function is not None and function in module.once(_sample_functions)
+    return function is not None and function in _sample_functions(module)
 
 
 def is_dataset(class_: cst.ClassDef, module: Module) -> bool:
@@ -26,6 +27,7 @@ def is_dataset(class_: cst.ClassDef, module: Module) -> bool:
     return any("dataset" in name.lower() for name in names)
 
 
+@once
 def _sample_functions(module: Module) -> frozenset[cst.FunctionDef]:
     found: set[cst.FunctionDef] = set()
     for class_ in module.nodes(cst.ClassDef):

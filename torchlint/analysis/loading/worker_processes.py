@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
@@ -69,7 +70,7 @@ def moves_to_device(call: cst.Call, module: Module) -> bool:
 
 def _is_where_another_lies(device: cst.BaseExpression, module: Module) -> bool:
     """Whether a device is that of a tensor, `x.device`, which may be the CPU."""
-    bindings = module.flow.reaching(device) if isinstance(device, cst.Name) else []
+    bindings = module.flow.reaching(device)
     made = [device, *(each.value for each in bindings if each.value is not None)]
     return any(
         isinstance(part, cst.Attribute)
@@ -158,12 +159,9 @@ def _written_attribute(node: cst.CSTNode) -> str:
     return text if text.startswith("self.") and text.count(".") == 1 else ""
 
 
+@once
 def holds_local_function(node: cst.BaseExpression, module: Module, depth: int = 0) -> bool:
     """Whether an expression contains a lambda or a function defined inside another one."""
-    return module.once(_holds_local_function, node, depth)
-
-
-def _holds_local_function(module: Module, node: cst.BaseExpression, depth: int) -> bool:
     for inner in module.within(node):
         if type(inner) is cst.Lambda:
             return True

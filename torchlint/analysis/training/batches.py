@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.once import once
 from torchlint.analysis.values.environments import plays_environment
 from torchlint.because import because
 
@@ -55,9 +56,10 @@ def runs_in_forward(node: cst.CSTNode, module: Module) -> bool:
         return False
     if module.guard(node) is not None or module.in_evaluation(node):
         return False
-    return function.name.value == "forward" or module.once(_is_called_by_forward, function)
+    return function.name.value == "forward" or _is_called_by_forward(module, function)
 
 
+@once
 def _is_called_by_forward(module: Module, function: cst.FunctionDef) -> bool:
     """Whether the `forward` of its class calls a method."""
     class_ = module.class_(function)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.source.tree import last_statement
 
@@ -64,13 +65,14 @@ def demands(node: cst.CSTNode, module: Module) -> tuple[Demand, ...]:
         elif isinstance(above, cst.BooleanOperation) and child is above.right:
             whole = isinstance(above.operator, cst.And)
             found |= dict.fromkeys(_said(above.left, module, truth=whole))
-        for order, said in module.once(_after_leaving).get(above, ()):
+        for order, said in _after_leaving(module).get(above, ()):
             if order < module.order(child):
                 found |= dict.fromkeys(said)
         child = above
     return tuple(found)
 
 
+@once
 def _after_leaving(
     module: Module,
 ) -> dict[cst.CSTNode | None, list[tuple[int, tuple[Demand, ...]]]]:

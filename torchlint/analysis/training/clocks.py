@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.once import once
+
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
@@ -64,9 +66,10 @@ def _read_by(node: cst.BaseExpression, module: Module) -> cst.Call | None:
         bindings = module.flow.reaching(node)
         value = bindings[0].value if len(bindings) == 1 else None
         node = value if isinstance(value, cst.Call) else node
-    reads = module.once(_known_reads)
+    reads = _known_reads(module)
     return node if isinstance(node, cst.Call) and node in reads else None
 
 
+@once
 def _known_reads(module: Module) -> frozenset[cst.Call]:
     return frozenset(clock_reads(module))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_name, reads_of_targets
 from torchlint.analysis.values.kinds import sounds_like_optimizer
@@ -122,9 +123,10 @@ def _found_at_a_use(
     """What is found, or true, at the call itself, or at a read of the name that its value is
     assigned to."""
     statement = module.small_statement(sync.call)
-    return ask(sync.call, module) or module.once(_found_at_a_read, ask, statement)
+    return ask(sync.call, module) or _found_at_a_read(module, ask, statement)
 
 
+@once
 def _found_at_a_read(
     module: Module, ask: Callable[[cst.CSTNode, Module], _T], statement: cst.CSTNode | None
 ) -> _T | None:
@@ -161,11 +163,12 @@ def _counts_towards_break(statement: cst.If, module: Module) -> bool:
         if isinstance(target, cst.Name | cst.Attribute)
     }
     return any(
-        not changed.isdisjoint(module.once(_names_that_end, loop))
+        not changed.isdisjoint(_names_that_end(module, loop))
         for loop in module.loops.loops_around(statement)
     )
 
 
+@once
 def _names_that_end(module: Module, loop: cst.CSTNode) -> frozenset[str]:
     """The names in the conditions under which a loop ends."""
     ends = (each for each in module.within(loop) if isinstance(each, cst.If) and _breaks(each))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.training.guards import words
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
 def is_frozen(owner: cst.BaseExpression, module: Module) -> bool:
     """Whether the file freezes the parameters of a module, or lets them learn again: by
     `requires_grad_()` of the module, or in a loop over its parameters."""
-    return dotted_text(owner) in module.once(_frozen)
+    return dotted_text(owner) in frozen_names(module)
 
 
-def _frozen(module: Module) -> frozenset[str]:
+@once
+def frozen_names(module: Module) -> frozenset[str]:
+    """The dotted texts of such modules."""
     calls = module.calls_by_method
     switches = [*calls.get("requires_grad_", ())]
     for method in ("parameters", "named_parameters"):

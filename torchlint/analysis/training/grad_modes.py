@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.uses import calls_of
 from torchlint.because import because
 
@@ -52,7 +53,7 @@ def _is_switched(node: cst.CSTNode, module: Module, depth: int) -> bool:
             shown = above.decorators[0] if isinstance(above, cst.FunctionDef) else above
             return because(True, "gradients may be off under {}", shown)
     function = module.function(node)
-    if function in module.once(_switching) or None in module.once(_switching):
+    if function in _switching(module) or None in _switching(module):
         return because(True, "`torch.set_grad_enabled` may have switched gradients off")
     if function is not None and depth < _CALLERS_DEPTH:
         for call in calls_of(function, module):
@@ -79,6 +80,7 @@ def _is_known(node: cst.BaseExpression, known: re.Pattern[str], module: Module) 
     return all(known.search(name) for name in names)
 
 
+@once
 def _switching(module: Module) -> frozenset[cst.FunctionDef | None]:
     """The functions with a statement `torch.set_grad_enabled(…)`; None for the top level."""
     calls = module.calls_by_name.get("torch.set_grad_enabled", ())

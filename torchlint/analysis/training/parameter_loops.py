@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.once import once
 from torchlint.analysis.uses import method_name
 from torchlint.source.tree import within
 
@@ -16,25 +17,20 @@ _COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.DictComp)
 _GIVE_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
 
 
+@once
 def goes_over_parameters(loop: cst.For | cst.CompFor, module: Module) -> bool:
     """Whether a loop takes the parameters of a model one by one: `for p in model.parameters()`,
     `for name in dict(model.named_parameters())`, also by the name of such a list or dict."""
-    return module.once(_goes_over_parameters, loop)
-
-
-def _goes_over_parameters(module: Module, loop: cst.For | cst.CompFor) -> bool:
     names = [node for node in within(loop.iter) if isinstance(node, cst.Name)]
     made = [binding.value for name in names for binding in module.flow.reaching(name)]
     return any(
-        module.once(_gives_parameters, value) for value in (loop.iter, *made) if value is not None
+        _gives_parameters(module, value) for value in (loop.iter, *made) if value is not None
     )
 
 
-def _gives_parameters(_module: Module, value: cst.BaseExpression) -> bool:
-    return any(
-        isinstance(node, cst.Call) and method_name(node) in _GIVE_PARAMETERS
-        for node in within(value)
-    )
+@once
+def _gives_parameters(module: Module, value: cst.BaseExpression) -> bool:
+    return any(method_name(call) in _GIVE_PARAMETERS for call in module.calls_within(value))
 
 
 def parameter_loop(node: cst.CSTNode, module: Module) -> cst.For | cst.BaseComp | None:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.training.guards import leaves_round
 from torchlint.analysis.values.kinds import sounds_like_settings
 
@@ -27,7 +28,7 @@ _CPU_WORDS = re.compile(r"^(?:no_?(?:cuda|gpu)|(?:use|on|only)_?cpu|cpu_?only)$"
 
 def runs_without_accelerator(node: cst.CSTNode, module: Module) -> bool:
     """Whether a condition lets code run only where torch has no accelerator."""
-    branches, leaving = module.once(_without_accelerator)
+    branches, leaving = _without_accelerator(module)
     child = node
     for above in (node, *module.ancestors(node)):
         if above in branches:
@@ -39,6 +40,7 @@ def runs_without_accelerator(node: cst.CSTNode, module: Module) -> bool:
     return False
 
 
+@once
 def _without_accelerator(
     module: Module,
 ) -> tuple[frozenset[cst.CSTNode], dict[cst.CSTNode | None, cst.If]]:

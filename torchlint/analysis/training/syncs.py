@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.once import once
 from torchlint.analysis.torch_api import CPU_TYPES
 from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
@@ -109,7 +110,7 @@ def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Modul
     a step."""
     if not isinstance(operand, cst.Name | cst.Attribute | cst.Subscript):
         return False
-    orders, alike = module.once(_reads).get(module.source(operand), ([], []))
+    orders, alike = _reads(module).get(module.source(operand), ([], []))
     last = bisect_left(orders, module.order(place))
     before = alike[max(0, last - _MOST_EARLIER) : last]
     if not before:
@@ -155,6 +156,7 @@ def waited_before(place: cst.CSTNode, module: Module) -> cst.Call | None:
     return max(before, key=module.order, default=None)
 
 
+@once
 def _reads(module: Module) -> dict[str, tuple[list[int], list[Sync]]]:
     """By the text of what they read: the reads of numbers in source order, and their places."""
     found: dict[str, tuple[list[int], list[Sync]]] = {}

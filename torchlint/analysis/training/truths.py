@@ -82,7 +82,7 @@ def origin_of(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     """What a name was last given, if there is only one such place beside `x = None`; else the
     expression itself."""
     for _ in range(_MOST_NAMES):
-        reaching = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+        reaching = module.flow.reaching(node)
         bindings = [
             each for each in reaching if each.value is None or literal(each.value) is not None
         ]

@@ -73,7 +73,7 @@ def _bindings(node: cst.BaseExpression, module: Module) -> list[Binding]:
     """Where a name or an attribute of `self` is set."""
     if isinstance(node, cst.Attribute) and module.source(node.value) == "self":
         return module.values.assigned(module.class_(node), node.attr.value)
-    return module.flow.reaching(node) if isinstance(node, cst.Name) else []
+    return module.flow.reaching(node)
 
 
 def _parts(node: cst.BaseExpression, *, through_calls: bool) -> list[cst.BaseExpression]:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
-from torchlint.cli.dates import day_to_come
+from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
+from torchlint.silence.until import day_to_come
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Options
 
 
 ALL_OR_NOTHING: Final = (
-    "--add-ignore silences all that is found; drop --watch, --baseline, --diff-base and --since."
+    "--add-ignore silences all that is found; drop --watch, --baseline and --since."
 )
 
 

@@ -7,27 +7,20 @@ import os
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
+from torchlint.cli.measured_reports import columns
 from torchlint.cli.printing import (
+    paint_for,
     print_diagnostics,
     print_diff,
     print_lines,
     print_made,
     written,
 )
-from torchlint.cli.verification import (
-    checked,
-    given_to,
-    in_time,
-    print_result,
-    program_from,
-    require_packages,
-    run,
-    standard_input,
-)
+from torchlint.cli.script_runs import checked, given_to, in_time, program_from, request_from, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,57 +28,41 @@ if TYPE_CHECKING:
     from torchlint.cli.options import Options
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.request import Request
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
     from torchlint.verify.compared.measured_fixes import Fixes
 
 
 def fix_verified(
-    arguments: tuple[str, ...],
-    options: Options,
-    given: Mapping[str, Any],
-    *,
-    module: str | None,
-    finished: str | None,
-    apply: bool,
-    yes: bool,
-    show_fixes: bool,
-) -> None:
+    arguments: tuple[str, ...], options: Options, given: Mapping[str, Any]
+) -> NoReturn:
     """Verify a script or module, then print or write the good fixes.
 
     Args:
         arguments: the script, then its own arguments; of a module, only those.
         options: that choose the rules.
-        given: `pairs` and `budget`.
-        module: its name, if it is one.
-        finished: a file with a verification, to run nothing.
-        apply: write the files instead of printing a diff.
-        yes: do not ask before running.
-        show_fixes: list what was fixed.
+        given: the other options of `fix`.
 
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
     begun = time.monotonic()
-    program = program_from(arguments, module)
-    if finished is None:
-        require_packages()
+    finished: str | None = given["finished"]
+    program = program_from(arguments, given["module"], runs=finished is None)
     from torchlint.cli.program_check import ProgramCheck
-    from torchlint.experiment.request import Design, Request
-    from torchlint.report.verify.progress import Progress
+    from torchlint.report.verify.verification_progress import VerificationProgress
 
-    progress = Progress(io.StringIO() if options.quiet else sys.stderr)
-    design = Design(looks=given["pairs"])
-    stdin = None if finished else standard_input()
-    request = Request(program, budget_s=given["budget"], begun=begun, design=design, stdin=stdin)
+    progress = VerificationProgress(io.StringIO() if options.quiet else sys.stderr)
+    request = request_from(program, given, begun, runs=finished is None)
     check = ProgramCheck(program, options, progress)
     if finished is not None:
         proven = _from_file(finished, request, check)
     else:
-        proven = _measured(request, check, progress, apply=apply, quiet=options.quiet, yes=yes)
+        proven = _measured(request, check, progress, given, quiet=options.quiet)
     if not proven.ids:
         what = "No fix proved both faster and right" if check.known.ids else "There is no fix"
         print_lines([] if options.quiet else [f"{what}; nothing is changed."], err=True)
         raise click.exceptions.Exit(proven.exit)
+    apply, show_fixes = given["apply"], given["show_fixes"]
     code, said = _make(check.known, proven, apply=apply, show_fixes=show_fixes)
     print_lines([] if options.quiet else said, err=True)
     raise click.exceptions.Exit(code)
@@ -100,7 +77,7 @@ class _Proven(NamedTuple):
 
 
 def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
-    from torchlint.report.verify.words import coverage
+    from torchlint.report.verify.verification_words import coverage
     from torchlint.verify.finished import read_finished, require_current
 
     finished = checked(lambda: read_finished(path))
@@ -115,21 +92,25 @@ def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
 def _measured(
     request: Request,
     check: ProgramCheck,
-    progress: Progress,
+    progress: VerificationProgress,
+    options: Mapping[str, Any],
     *,
-    apply: bool,
     quiet: bool,
-    yes: bool,
 ) -> _Proven:
-    from torchlint.report.verify.words import coverage
+    from torchlint.report.verify.verification_text import render
+    from torchlint.report.verify.verification_words import coverage
     from torchlint.verify.compared.changes import Changes
 
     changes = Changes(request.program, in_time(request, check.fixes), more=check.fixes)
-    result = run(request, changes, progress, yes=yes)
+    result = run(request, changes, progress, yes=options["yes"])
     context = click.get_current_context()
-    given = None if apply else given_to(context, context.command)
+    given = None
+    if not options["apply"]:
+        given = replace(given_to(context, context.command), stdin=bool(request.stdin))
     if not quiet:
-        print_result(replace(result, given=given), err=True)
+        print_lines(
+            render(replace(result, given=given), paint_for(sys.stderr), columns()), err=True
+        )
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None
     said = coverage(numerics.steps if numerics else 0, result.unreached)

@@ -46,8 +46,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import scaled
 from torchlint.profile.kind import Kind, Told
-from torchlint.profile.units import scaled
 from torchlint.runtime.probe.messages import KernelsSeen
 
 if TYPE_CHECKING:

@@ -43,8 +43,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import mebibytes
 from torchlint.profile.kind import Kind, Told
-from torchlint.profile.units import mebibytes
 from torchlint.runtime.probe.messages import MemorySeen
 
 if TYPE_CHECKING:

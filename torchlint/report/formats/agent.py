@@ -20,11 +20,11 @@ from torchlint.report.terminal.safe_text import Paint, is_exact, plural, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from torchlint.engine.tiers import Shown
     from torchlint.files.diffs import Change
     from torchlint.finding import Diagnostic, Finding, Fix, Related
     from torchlint.report.terminal.excerpt import Excerpts
     from torchlint.report.terminal.hunks import Hunk
+    from torchlint.silence.tiers import Shown
 
 _INEXACT: Final = "its lines cannot be shown exactly; `torchlint fix` has it"
 

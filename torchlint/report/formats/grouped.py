@@ -12,17 +12,17 @@ from torchlint.report.terminal.safe_text import Paint, visible, visible_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.engine.tiers import Shown
     from torchlint.finding import Finding
+    from torchlint.silence.tiers import Shown
 
 
-def render(found: Shown, paint: Paint) -> Iterator[str]:
+def render(shown: Shown, paint: Paint) -> Iterator[str]:
     """The lines of the report, without the closing sentence."""
-    for path, findings in groupby(found.findings, key=lambda finding: finding.path):
+    for path, findings in groupby(shown.findings, key=lambda finding: finding.path):
         yield f"{paint.bold(visible_path(path))}:"
         yield from _file(list(findings), paint)
         yield ""
-    yield from hidden_hints(found)
+    yield from hidden_hints(shown)
 
 
 def _file(findings: Sequence[Finding], paint: Paint) -> Iterator[str]:

@@ -22,9 +22,9 @@ from torchlint.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from torchlint.engine.tiers import Shown
     from torchlint.finding import Diagnostic, Finding
     from torchlint.report.terminal.excerpt import Excerpts
+    from torchlint.silence.tiers import Shown
 
 _AROUND: Final = 2
 """Lines of the file before and after that of the finding."""
@@ -40,7 +40,7 @@ _POLICY: Final = (
 
 
 def render(
-    found: Shown, diagnostics: Sequence[Diagnostic], excerpts: Excerpts, sentence: str
+    shown: Shown, diagnostics: Sequence[Diagnostic], excerpts: Excerpts, sentence: str
 ) -> Iterator[str]:
     """The lines of the page, in ASCII.
 
@@ -49,21 +49,21 @@ def render(
     """
     files = {
         path: list(findings)
-        for path, findings in groupby(found.findings, key=lambda finding: finding.path)
+        for path, findings in groupby(shown.findings, key=lambda finding: finding.path)
     }
     yield from _head()
     yield f'<header class="top">\n<h1>torchlint check</h1>\n<p class="said">{_prose(sentence)}</p>'
     yield from _errors(diagnostics)
     yield "</header>\n<main>"
     if files:
-        yield from _rules(found.findings)
+        yield from _rules(shown.findings)
         yield from _contents(files)
     for number, (path, findings) in enumerate(files.items(), start=1):
         yield f'<section id="file-{number}">\n<h2>{markup(visible_path(path))}</h2>'
         for first, others in fold(findings):
             yield from _finding(first, others, excerpts)
         yield "</section>"
-    for line in hidden_hints(found):
+    for line in hidden_hints(shown):
         yield f'<p class="soft">{markup(line)}</p>' if line else ""
     yield f"</main>\n<footer><p>torchlint {__version__}</p></footer>\n</body>\n</html>"
 

@@ -12,10 +12,10 @@ from torchlint.report.terminal.safe_text import plural, visible_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.engine.tiers import Shown
     from torchlint.finding import Finding, Related
     from torchlint.report.terminal.excerpt import Excerpts
     from torchlint.report.terminal.look import Look
+    from torchlint.silence.tiers import Shown
 
 
 def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:

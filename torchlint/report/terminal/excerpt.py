@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.files.reading import NOTEBOOK, SourceError, decode, read_bytes
+from torchlint.files.reading import SourceError, read_bytes
+from torchlint.project.target import texts_in
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
@@ -55,12 +56,7 @@ class Excerpts:
         """The text of the file, or of each cell of a notebook."""
         data = self._texts.get(path)
         try:
-            data = read_bytes(path) if data is None else data
-            if not path.endswith(NOTEBOOK):
-                return [decode(path, data).text]
-            from torchlint.notebooks.document import Notebook
-
-            return [cell.source for cell in Notebook(path, data).cells]
+            return texts_in(path, read_bytes(path) if data is None else data)
         except SourceError:
             return []
 

@@ -1,34 +1,38 @@
-"""What the charts of intervals, blocks and lanes show, as places in percent."""
+"""What the charts of intervals, blocks, lanes and losses show."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.verify.axes import (
+from torchlint.experiment.figures import is_interval, milliseconds
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
+from torchlint.report.measured.axes import (
     Scale,
+    StepLane,
     Tick,
+    area,
+    curve,
+    decades,
     linear_ticks,
     padded_scale,
     ratio_scale,
-    ratio_ticks,
 )
-from torchlint.report.verify.figures import is_interval, milliseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.rounds import BlockStrip
     from torchlint.runtime.probe.messages import Lanes
-    from torchlint.verify.result import Comparison, Result, Verdict
+    from torchlint.verify.result import Comparison, FixResult, Numerics, Result, Verdict
 
-LANES: Final = ("data", "forward", "backward", "optimizer", "other")
 _MARGIN: Final = 0.02
 _MOST_STEPS: Final = 240
+_SMALLEST: Final = 1e-17
+"""Relative difference of a loss that a chart shows."""
 
 
 # intervals ---------------------------------------------------------------------------------
@@ -36,40 +40,53 @@ _MOST_STEPS: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One interval. `low` and `high` are the 95 % interval, `outer` the stricter one; `dots` are
-    single pairs. All of them in percent."""
+    """A ratio with its intervals; `dots` are single pairs."""
 
     shape: str
-    at: float
-    low: float
-    high: float
-    outer: tuple[float, float]
     tone: str
-    dots: tuple[float, ...] = ()
+    estimate: Estimate
+    dots: Sequence[float] = ()
+
+    @property
+    def inner(self) -> tuple[float, float]:
+        """The 95 % interval."""
+        ratio, ci = self.estimate.ratio, self.estimate.ci
+        return ci if is_interval(ci) else (ratio, ratio)
+
+    @property
+    def outer(self) -> tuple[float, float]:
+        """The stricter one around it."""
+        (low, high), strict = self.inner, self.estimate.strict
+        return (min(strict[0], low), max(strict[1], high)) if is_interval(strict) else (low, high)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForestRow:
     """A line of the forest: `noise`, `total` or the id of a fix, with up to two intervals."""
 
     key: str
-    marks: tuple[Mark, ...]
+    marks: list[Mark]
+    fix: FixResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
     """Intervals of ratios over a common axis.
 
-    `band` is the margin around `one`, which holds what is no difference; `noise_band` what the
-    claim of a difference has to clear, if the machine's noise is wider than that.
+    `margin` around 1 holds what is no difference; `floor` is what the claim of a difference has to
+    clear, 0 unless the machine's noise is wider than that.
     """
 
-    rows: tuple[Row, ...]
-    ticks: tuple[Tick, ...]
-    one: float
     margin: float
-    band: tuple[float, float]
-    noise_band: tuple[float, float] | None
+    floor: float
+    rows: list[ForestRow] = field(default_factory=list)
+
+    @property
+    def scale(self) -> Scale:
+        marks = [mark for row in self.rows for mark in row.marks]
+        return ratio_scale(
+            [end for mark in marks for end in (mark.estimate.ratio, *mark.inner)], self.margin
+        )
 
 
 def forest(result: Result) -> Forest:
@@ -77,42 +94,21 @@ def forest(result: Result) -> Forest:
     after the others."""
     margin = result.plan.margin if result.plan else _MARGIN
     floor = result.aa.floor if result.aa and math.isfinite(result.aa.floor) else 0.0
-    scale = ratio_scale(_ends(result), margin)
-    rows = []
+    found = Forest(margin, floor if floor > margin else 0.0)
     if result.aa is not None:
-        dots = _pair_ratios(result.strips, "original again")
         colour = "noise" if result.aa.fit else "unfit"
-        rows.append(Row("noise", _marks(scale, "noise", colour, result.aa.estimate, dots)))
-    dots = _pair_ratios(result.strips, "changed")
-    if result.total is not None and not _is_the_only_fix(result):
-        colour = tone(result.total.verdict)
-        rows.append(Row("total", _marks(scale, "total", colour, result.total.estimate, dots)))
+        dots = _pair_ratios(result.strips, AGAIN)
+        found.rows.append(ForestRow("noise", _marks("noise", colour, result.aa.estimate, dots)))
+    dots, total = _pair_ratios(result.strips, CHANGED), result.total
+    alone = [fix.alone.estimate for fix in result.fixes]
+    if total is not None and alone != [total.estimate]:  # or it stands for the only fix
+        found.rows.append(ForestRow("total", _compared("total", total, dots)))
         dots = []
-    for fix in filter(attrgetter("is_measured"), result.fixes):
-        alone = _marks(scale, "alone", tone(fix.alone.verdict), fix.alone.estimate, dots)
-        rows.append(Row(fix.id, alone + _after(scale, fix.after)))
-    return Forest(
-        rows=tuple(rows),
-        ticks=ratio_ticks(scale),
-        one=scale.at(1.0),
-        margin=margin,
-        band=_band(scale, margin),
-        noise_band=_band(scale, floor) if floor > margin else None,
-    )
-
-
-def _band(scale: Scale, margin: float) -> tuple[float, float]:
-    """As much faster as slower."""
-    return scale.at(1 / (1 + margin)), scale.at(1 + margin)
-
-
-def _is_the_only_fix(result: Result) -> bool:
-    """Whether the whole change is one fix, which then stands for it."""
-    return (
-        len(result.fixes) == 1
-        and result.total is not None
-        and result.total.estimate == result.fixes[0].alone.estimate
-    )
+    for fix in result.fixes:
+        if fix.is_measured:
+            marks = _compared("alone", fix.alone, dots) + _compared("after", fix.after)
+            found.rows.append(ForestRow(fix.id, marks, fix))
+    return found
 
 
 def tone(verdict: Verdict) -> str:
@@ -120,51 +116,24 @@ def tone(verdict: Verdict) -> str:
     return verdict.name.lower().replace("_", "-")
 
 
-def _after(scale: Scale, after: Comparison | None) -> tuple[Mark, ...]:
-    return () if after is None else _marks(scale, "after", tone(after.verdict), after.estimate)
+def _compared(shape: str, comparison: Comparison | None, dots: Sequence[float] = ()) -> list[Mark]:
+    if comparison is None:
+        return []
+    return _marks(shape, tone(comparison.verdict), comparison.estimate, dots)
 
 
-def _ends(result: Result) -> Iterator[float]:
-    comparisons = [result.total]
-    for fix in result.fixes:
-        comparisons += [fix.alone, fix.after]
-    found = [each.estimate for each in comparisons if each is not None]
-    for estimate in (result.aa.estimate if result.aa else None, *found):
-        if estimate is not None:
-            yield estimate.ratio
-            yield from estimate.ci if is_interval(estimate.ci) else ()
-
-
-def _marks(
-    scale: Scale, shape: str, colour: str, estimate: Estimate | None, dots: Iterable[float] = ()
-) -> tuple[Mark, ...]:
-    if estimate is None or not math.isfinite(estimate.ratio):
-        return ()
-    low, high = estimate.ci if is_interval(estimate.ci) else (estimate.ratio, estimate.ratio)
-    outer = estimate.strict if is_interval(estimate.strict) else (low, high)
-    return (
-        Mark(
-            shape,
-            scale.at(estimate.ratio),
-            scale.at(low),
-            scale.at(high),
-            (scale.at(min(outer[0], low)), scale.at(max(outer[1], high))),
-            colour,
-            tuple(scale.at(dot) for dot in dots),
-        ),
-    )
+def _marks(shape: str, colour: str, estimate: Estimate | None, dots: Sequence[float]) -> list[Mark]:
+    is_known = estimate is not None and math.isfinite(estimate.ratio)
+    return [Mark(shape, colour, estimate, dots)] if estimate and is_known else []
 
 
 def _pair_ratios(strips: Sequence[BlockStrip], variant: str) -> list[float]:
     """The median ratio of each pair: what the interval is made of."""
     found = []
     for strip in strips:
-        blocks = zip(
-            strip.seconds.get("original", ()), strip.seconds.get(variant, ()), strict=False
-        )
-        ratios = [before / after for before, after in blocks if before > 0 and after > 0]
-        if ratios:
-            found.append(median(ratios))
+        before, after = (strip.seconds.get(name, ()) for name in (ORIGINAL, variant))
+        ratios = [a / b for a, b in zip(before, after, strict=False) if a > 0 and b > 0]
+        found += [median(ratios)] if ratios else []
     return found
 
 
@@ -172,76 +141,44 @@ def _pair_ratios(strips: Sequence[BlockStrip], variant: str) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """The blocks of one pair: for each variant a line, as `x,y` points in thousandths."""
-
-    pair: int
-    lines: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Blocks:
-    """All pairs on one scale of time."""
+    """All pairs on one scale of time: for each a panel, which has the polylines of its variants in
+    thousandths."""
 
-    panels: tuple[Panel, ...]
-    ticks: tuple[Tick, ...]
-    variants: tuple[str, ...]
+    panels: list[dict[str, tuple[str, ...]]]
+    ticks: list[Tick]
+    variants: list[str]
 
 
 def blocks(strips: Sequence[BlockStrip]) -> Blocks | None:
     """Seconds per step, block by block, so that drift shows; None if nothing was measured."""
-    values = [
-        seconds
-        for strip in strips
-        for each in strip.seconds.values()
-        for seconds in each
-        if math.isfinite(seconds)
-    ]
+    lines = [seconds for strip in strips for seconds in strip.seconds.values()]
+    values = [value for line in lines for value in line if math.isfinite(value)]
     if not values:
         return None
     scale = padded_scale(values)
-    ticks = tuple(
-        Tick(scale.from_top(value), milliseconds(value * 1e3)) for value in linear_ticks(scale, 4)
-    )
-    panels = tuple(
-        Panel(
-            strip.pair,
-            tuple((name, _points(scale, each)) for name, each in strip.seconds.items()),
-        )
+    panels = [
+        {
+            name: curve(Scale(0, max(1, len(each) - 1)), scale, each)
+            for name, each in strip.seconds.items()
+        }
         for strip in strips
-    )
-    variants = dict.fromkeys(name for strip in strips for name in strip.seconds)
-    return Blocks(panels, ticks, tuple(variants))
-
-
-def _points(scale: Scale, values: Sequence[float]) -> str:
-    width = max(1, len(values) - 1)
-    places = [
-        f"{1000 * at / width:.0f},{10 * scale.from_top(value):.0f}"
-        for at, value in enumerate(values)
-        if math.isfinite(value)
     ]
-    return " ".join(places * 2 if len(places) == 1 else places)
+    return Blocks(
+        panels,
+        [Tick(scale.from_top(at), milliseconds(at * 1e3)) for at in linear_ticks(scale, 4)],
+        list(dict.fromkeys(name for panel in panels for name in panel)),
+    )
 
 
 # lanes -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
-    """One part of a step: its median, its share of all of them, a bar for each step."""
-
-    name: str
-    median: str
-    share: float
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
 class LaneChart:
     """The lanes on one scale of time; bars of `cut` steps reach beyond the top."""
 
-    lanes: tuple[Lane, ...]
+    lanes: list[StepLane]
     whole: str
     """The time of all lanes together: of a step then, not of one that was measured."""
     steps: int
@@ -251,37 +188,25 @@ class LaneChart:
 
 def lanes(found: Lanes) -> LaneChart | None:
     """Where the time of a step goes; None if it was not seen."""
-    by_name = {name: _finite(getattr(found, name)) for name in LANES}
-    steps = max(map(len, by_name.values()))
-    medians = {name: median(each) if each else 0.0 for name, each in by_name.items()}
+    times = {
+        name: [each if math.isfinite(each) and each > 0 else 0.0 for each in lane]
+        for name, lane in asdict(found).items()
+    }
+    medians = {name: median(lane) if lane else 0.0 for name, lane in times.items()}
     whole = sum(medians.values())
     if not whole > 0:
         return None
-    top = 1.25 * max(_quantile(each, 0.9) for each in by_name.values() if each)
-    over = {at for each in by_name.values() for at, value in enumerate(each) if value > top}
+    top = 1.25 * max(sorted(lane)[int(0.9 * len(lane))] for lane in times.values() if lane)
     return LaneChart(
-        tuple(
-            Lane(name, milliseconds(medians[name] * 1e3), medians[name] / whole, _bars(each, top))
-            for name, each in by_name.items()
-        ),
+        [
+            StepLane(name, each / whole, milliseconds(each * 1e3), _bars(times[name], top))
+            for name, each in medians.items()
+        ],
         milliseconds(whole * 1e3),
-        steps,
-        len(over),
+        max(map(len, times.values())),
+        len({at for lane in times.values() for at, value in enumerate(lane) if value > top}),
         milliseconds(top * 1e3),
     )
-
-
-def lane_words(chart: LaneChart) -> str:
-    """The shares in a sentence, for those who do not see the bars."""
-    return ", ".join(f"{lane.name} {lane.share:.0%}" for lane in chart.lanes)
-
-
-def _finite(values: Sequence[float]) -> list[float]:
-    return [value if math.isfinite(value) and value > 0 else 0.0 for value in values]
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 def _bars(values: Sequence[float], top: float) -> str:
@@ -295,3 +220,80 @@ def _bars(values: Sequence[float], top: float) -> str:
         for at, value in enumerate(kept)
         if value > 0
     )
+
+
+# losses ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LossChart:
+    """Curves in thousandths of the room; a gap in a curve ends one of its polylines.
+
+    `apart` and `spread` are relative: of the changed program, and of the perturbed originals.
+    """
+
+    ticks: tuple[Tick, ...]
+    step_ticks: tuple[Tick, ...]
+    original: tuple[str, ...]
+    changed: tuple[str, ...]
+    envelope: tuple[str, ...]
+    apart_ticks: tuple[Tick, ...]
+    apart: tuple[str, ...]
+    spread: tuple[str, ...]
+    steps: int
+    equal: bool
+    """Whether all losses are equal to the last bit."""
+
+
+def losses(numerics: Numerics | None) -> LossChart | None:
+    """The curves; None if no loss was seen."""
+    pairs = numerics.losses if numerics else ()
+    shown = [value for pair in pairs for value in pair if math.isfinite(value)]
+    if numerics is None or not shown:
+        return None
+    scale = padded_scale(shown)
+    across = Scale(0, max(1, len(pairs) - 1))
+    apart = [_relative(before, after - before) for before, after in pairs]
+    spread = [
+        _relative(before, max(abs(high - before), abs(before - low)))
+        for (before, _), (low, high) in zip(pairs, numerics.envelope, strict=False)
+    ]
+    small = [value for value in (*apart, *spread) if math.isfinite(value) and value > 0]
+    down = _decade_scale(small)
+    return LossChart(
+        ticks=_labelled(scale, linear_ticks(scale, 4)),
+        step_ticks=tuple(
+            Tick(across.at(step), f"{step:.0f}")
+            for step in linear_ticks(across, 6)
+            if step == int(step)
+        ),
+        original=curve(across, scale, [before for before, _ in pairs]),
+        changed=curve(across, scale, [after for _, after in pairs]),
+        envelope=area(across, scale, numerics.envelope),
+        apart_ticks=_labelled(down, decades(down, 4)),
+        apart=curve(across, down, apart),
+        spread=curve(across, down, spread),
+        steps=len(pairs),
+        equal=all(before == after for before, after in pairs),
+    )
+
+
+def _relative(base: float, gap: float) -> float:
+    """Not a number where they are equal: a logarithmic scale has no place for that."""
+    return abs(gap) / max(abs(base), 1e-12) if gap else math.nan
+
+
+def _decade_scale(values: Sequence[float]) -> Scale:
+    """Whole powers of ten around the values."""
+    low = math.floor(math.log10(max(_SMALLEST, min(values)))) if values else -8
+    high = math.ceil(math.log10(max(_SMALLEST * 10, *values))) if values else -4
+    return Scale(10.0**low, 10.0 ** max(high, low + 2), logarithmic=True)
+
+
+def _labelled(scale: Scale, values: Iterable[float]) -> tuple[Tick, ...]:
+    return tuple(Tick(scale.from_top(value), _short(value)) for value in values)
+
+
+def _short(value: float) -> str:
+    power = f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e+")
+    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e5 or value == 0 else power

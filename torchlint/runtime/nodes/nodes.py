@@ -26,7 +26,7 @@ from torchlint.runtime.nodes.meeting import (
     new_token,
 )
 from torchlint.runtime.nodes.orders import OfRun, RunExited, StartRun
-from torchlint.runtime.processes.started import Exit
+from torchlint.runtime.started import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

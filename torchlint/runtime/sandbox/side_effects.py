@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.disk_space import MOST_PRINTED, OUTPUTS
 from torchlint.runtime.probe.files.view import REDIRECTED, REMOVED
 from torchlint.runtime.probe.world.journal import JOURNAL
+from torchlint.runtime.sandbox.disk_space import MOST_PRINTED, OUTPUTS
 from torchlint.runtime.sandbox.overlayfs import UPPER
 
 if TYPE_CHECKING:

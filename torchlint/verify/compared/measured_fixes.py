@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
-from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.diffs import unified
 from torchlint.files.reading import SourceError
 from torchlint.finding import Applicability
 from torchlint.fixes.editable import Editable
 from torchlint.fixes.fixer import FixedFile, made
 from torchlint.fixes.splice import that_fit
+from torchlint.silence.tiers import Wanted, choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

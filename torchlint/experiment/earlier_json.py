@@ -1,0 +1,29 @@
+"""The JSON that an earlier run wrote, for msgspec to convert into what is asked of it.
+
+Anybody may have written the file, so it is read as hostile input.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+_DIGITS: Final = 15
+
+
+def parsed(data: bytes) -> object:
+    """What the bytes hold; None if they are not JSON.
+
+    Numbers that are not finite, or have more digits than a measurement, stay text, so that no
+    number is taken for one of them: in older versions of Python the time to read a whole number
+    grows with the square of its digits.
+    """
+    try:
+        found: object = json.loads(
+            data.decode("utf-8-sig"),
+            parse_int=lambda text: int(text) if len(text) <= _DIGITS else text,
+            parse_constant=str,
+        )
+    except (ValueError, RecursionError):
+        return None
+    return found

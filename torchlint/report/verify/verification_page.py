@@ -1,0 +1,75 @@
+"""A verification as one page: no network, no script, charts that fit a phone and a desktop."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from torchlint.report.measured import measured_page
+from torchlint.report.measured.axes import ratio_ticks
+from torchlint.report.verify import charts
+from torchlint.report.verify import verification_words as words
+from torchlint.report.verify.verification_json import document
+
+if TYPE_CHECKING:
+    from torchlint.verify.result import Result
+
+_LINES: Final = 600
+_LISTED: Final = 100
+"""Fixes that were not measured, for one reason; a project may have hundreds."""
+_HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+
+
+def render(result: Result) -> str:
+    """The page. All that comes from the program is escaped, and its hidden characters are shown."""
+    measured = [fix for fix in result.fixes if fix.is_measured]
+    unmeasured = words.unmeasured(result)
+    listed = [fix for *_, fixes in unmeasured for fix in fixes[:_LISTED]]
+    return measured_page.render(
+        "verify",
+        "verification.html.jinja",
+        document(result),
+        result=result,
+        measured=True,
+        measured_fixes=measured,
+        unmeasured=unmeasured,
+        following=words.apply_command(result),
+        forest=charts.forest(result),
+        blocks=charts.blocks(result.strips),
+        lanes=charts.lanes(result.lanes),
+        names=words.names(result),
+        anchors={fix.id: f"fix-{number}" for number, fix in enumerate(measured + listed, start=1)},
+        listed=_LISTED,
+        words=words,
+        looks={"original": "original", "original again": "again"},
+        tone=charts.tone,
+        ratio_ticks=ratio_ticks,
+        losses=charts.losses,
+        diff_lines=diff_lines,
+    )
+
+
+def diff_lines(diff: str) -> tuple[list[tuple[str, str]], int]:
+    """The kind and the text of each line, and how many more lines there are."""
+    lines = diff.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    shown: list[tuple[str, str]] = []
+    left = [0, 0]
+    for line in lines[:_LINES]:
+        kind = _kind(line, inside=max(left) > 0)
+        if kind == "hunk":
+            left = [int(count or 1) for count in _HUNK.findall(line)[0]]
+        left[0] -= kind in ("removed", "same")
+        left[1] -= kind in ("added", "same")
+        shown.append((kind, line.removesuffix("\r").expandtabs(4)))
+    return shown, max(0, len(lines) - _LINES)
+
+
+def _kind(line: str, *, inside: bool) -> str:
+    """`inside` a hunk, a line that looks like the name of a file is a changed one."""
+    if not inside and _HUNK.match(line):
+        return "hunk"
+    if not inside and line.startswith(("--- ", "+++ ", "diff ")):
+        return "file"
+    return {"+": "added", "-": "removed", "\\": "note"}.get(line[:1], "same")
