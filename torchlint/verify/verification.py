@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.figures import listed
 from torchlint.experiment.machine import environment
 from torchlint.experiment.rounds import Rounds
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
@@ -46,6 +47,8 @@ _NONE_RAN: Final = (
     "None of the {} lines ran in the steps that were looked at, so there is nothing to measure."
 )
 _MOST_UNFIXED: Final = 10
+_NAMED: Final = 2
+"""Files of one note."""
 _MUCH_UNSTEADY: Final = 0.25
 """Of recorded steady processes 1 in 10 looks unsteady."""
 
@@ -87,7 +90,9 @@ class _Verification(Session[Changes, Result]):
         exercised = self._exercised(look)
         unseen = self._not_imported(look)
         if unseen:
-            self._notes.append(f"Not imported by this run, so not measured: {some(unseen)}.")
+            self._notes.append(
+                f"Not imported by this run, so not measured: {listed(unseen, _NAMED)}."
+            )
         self._require_executed(look, exercised, unseen)
         changes = changes.of(exercised)
         self.jobs = self.jobs_for(changes, own_network=look.own_network)
@@ -321,11 +326,6 @@ class _Verification(Session[Changes, Result]):
         for name, found in compare(recorder.run, declared):
             self._numerics[name] = found
             self._watcher.numbers(name, found)
-
-
-def some(paths: list[str], most: int = 2) -> str:
-    more = len(paths) - most
-    return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:

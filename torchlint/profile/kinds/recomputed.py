@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import listed
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
 from torchlint.profile.layers import name_of
@@ -112,5 +113,4 @@ def names_of(names: list[str], everything: Collection[str]) -> str:
         brothers = {name for name in everything if name.rpartition(".")[0] == parent}
         if brothers == set(names):
             return f"{parent}.*" if parent else "*"
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return listed(names, _MOST_NAMES)
