@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.figures import listed
+from torchlint.experiment.jobs import Watcher
 from torchlint.experiment.machine import environment
 from torchlint.experiment.rounds import Rounds
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
@@ -53,16 +54,15 @@ _MUCH_UNSTEADY: Final = 0.25
 """Of recorded steady processes 1 in 10 looks unsteady."""
 
 
-class Watcher(Protocol):
+class VerificationWatcher(Watcher, Protocol):
     """Follows the progress of a verification."""
 
-    def stage(self, name: str, *, of: int | None = None) -> None: ...
     def step(self, done: int, total: int) -> None: ...
     def plan(self, layout: Layout, step_s: float) -> None: ...
     def numbers(self, who: str, found: Numerics) -> None: ...
 
 
-def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
+def verify(request: Request, changes: Changes, watcher: VerificationWatcher) -> Result:
     """Run the original and the changed program, measure both and judge."""
     return _Verification(request, changes, watcher).conduct()
 
@@ -70,9 +70,10 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
 class _Verification(Session[Changes, Result]):
     """What is known so far stays, so that an early end still reports it."""
 
-    def __init__(self, request: Request, changes: Changes, watcher: Watcher) -> None:
+    _watcher: VerificationWatcher
+
+    def __init__(self, request: Request, changes: Changes, watcher: VerificationWatcher) -> None:
         super().__init__(request, changes, watcher)
-        self._watcher: Watcher = watcher
         self._notes: list[str] = []
         self._planned: Layout | None = None
         self._rounds: Rounds | None = None
