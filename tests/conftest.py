@@ -8,21 +8,20 @@ from compileall import compile_dir
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-import libcst as cst
 import pytest
 
 import rules
 import torchlint
-from torchlint.analysis.module import Module
+from tests.probed import Probed, module_from
 from torchlint.config.settings import Selection
 from torchlint.engine.check import Report, check
-from torchlint.files.reading import Source
 from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Tier
 from torchlint.project.target import Target
-from torchlint.source.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from torchlint.analysis.module import Module
 
 MakeFinding = Callable[..., Finding]
 Files = str | Mapping[str, str]
@@ -82,40 +81,10 @@ def make_finding() -> MakeFinding:
 # one file ----------------------------------------------------------------------------------
 
 
-def _module(text: str, path: str = "train.py", torch: tuple[int, int] = (2, 13)) -> Module:
-    text = dedent(text)
-    source = Source(path, text.encode(), text, "utf-8", bom=False)
-    return Module(source, parse(source), torch)
-
-
 @pytest.fixture
 def module_of() -> Callable[..., Module]:
     """The module that a dedented text makes."""
-    return _module
-
-
-class Probed:
-    """A module that calls `probe(…)` where a question is asked."""
-
-    def __init__(self, text: str, path: str = "train.py") -> None:
-        self.module = _module(text, path)
-        self.calls = [call for call in self.module.nodes(cst.Call) if _says_probe(call)]
-        assert self.calls, "the text asks nothing"
-
-    @property
-    def call(self) -> cst.Call:
-        """The only probe."""
-        (call,) = self.calls
-        return call
-
-    @property
-    def asked(self) -> cst.BaseExpression:
-        """What the only probe is about."""
-        return self.call.args[0].value
-
-
-def _says_probe(call: cst.Call) -> bool:
-    return isinstance(call.func, cst.Name) and call.func.value == "probe"
+    return module_from
 
 
 @pytest.fixture

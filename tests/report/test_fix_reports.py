@@ -68,3 +68,9 @@ def test_a_diff_on_a_terminal_is_painted_and_harmless() -> None:
         "\x1b[32m+caf\\xe9    b\x1b[0m",
         " c",
     ]
+
+
+def test_a_changed_line_that_looks_like_a_file_name_keeps_its_colour() -> None:
+    hunk = b"@@ -1 +1 @@\n--- x\n+++ y\n"
+    lines = list(diff.render(b"--- a\n+++ b\n" + hunk, Paint(on=True)))
+    assert lines[3:] == ["\x1b[1;31m--- x\x1b[0m", "\x1b[32m+++ y\x1b[0m"]

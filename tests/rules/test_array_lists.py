@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
-import libcst as cst
 import pytest
 from torchlint.rules.data.tensor_copies_numpy.array_evidence import looks_like_array
 from torchlint.rules.data.tensor_from_array_list import _elements_of as elements_of
 
-from torchlint.analysis.module import Module
+from tests.probed import probed
 from torchlint.analysis.values.kinds import ARRAYS
-from torchlint.files.reading import decode
-from torchlint.source.parse import parse
-
-
-def probed(code: str, imports: str = "") -> tuple[Module, cst.BaseExpression]:
-    """The module, and what it passes to `probe`."""
-    text = imports + dedent(code)
-    source = decode("train.py", text.encode())
-    module = Module(source, parse(source), (2, 13))
-    (call,) = [
-        node
-        for node in module.nodes(cst.Call)
-        if isinstance(node.func, cst.Name) and node.func.value == "probe"
-    ]
-    return module, call.args[0].value
-
 
 IMPORTS = "import gymnasium as gym\nimport numpy as np\nimport torch\n"
 LISTS = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import libcst as cst
 import pytest
 from torchlint.rules.data.tensor_copies_numpy.array_sharing import (
@@ -15,23 +13,7 @@ from torchlint.rules.data.tensor_copies_numpy.array_sharing import (
     tensor_is_written,
 )
 
-from torchlint.analysis.module import Module
-from torchlint.files.reading import decode
-from torchlint.source.parse import parse
-
-
-def probed(code: str, imports: str = "") -> tuple[Module, cst.BaseExpression]:
-    """The module, and what it passes to `probe`."""
-    text = imports + dedent(code)
-    source = decode("train.py", text.encode())
-    module = Module(source, parse(source), (2, 13))
-    (call,) = [
-        node
-        for node in module.nodes(cst.Call)
-        if isinstance(node.func, cst.Name) and node.func.value == "probe"
-    ]
-    return module, call.args[0].value
-
+from tests.probed import probed
 
 IMPORTS = "import cv2\nimport numpy as np\nimport torch\n"
 MADE = """\

@@ -10,6 +10,7 @@ import pytest
 from tests.profile.conftest import survey
 from torchlint.config.settings import Selection
 from torchlint.experiment import session
+from torchlint.experiment.figures import listed
 from torchlint.experiment.first_look import FirstLook
 from torchlint.experiment.request import Request
 from torchlint.finding import Applicability, Finding, Fix, Position, Tier
@@ -19,7 +20,7 @@ from torchlint.runtime.program import script
 from torchlint.silence.tiers import Wanted
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes
-from torchlint.verify.verification import remarks, some, verify, without_a_fix
+from torchlint.verify.verification import remarks, verify, without_a_fix
 
 TRAINS = """\
 import torch
@@ -160,8 +161,8 @@ def test_blocks_with_a_clock_that_was_held_back_are_counted():
 
 def test_a_long_list_of_files_is_cut():
     paths = [f"{number}.py" for number in range(7)]
-    assert some(paths[:2]) == "0.py, 1.py"
-    assert some(paths) == "0.py, 1.py and 5 more"
+    assert listed(paths[:2], 2) == "0.py, 1.py"
+    assert listed(paths, 2) == "0.py, 1.py and 5 more"
 
 
 def finding(path="train.py", row=3, withheld=None, fix=None):

@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torchlint.experiment.intervals import Estimate
 
 UNKNOWN: Final = "-"
@@ -116,3 +118,9 @@ def mebibytes(value: float) -> str:
 
 def _at_most_three(value: float) -> str:
     return f"{value:.0f}" if value >= 999.5 else f"{value:.3g}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """Is told what goes on."""
+    """Follows the progress of an experiment."""
 
-    def stage(self, name: str) -> None: ...
+    def stage(self, name: str, *, of: int | None = None) -> None: ...
 
 
 class Jobs:

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import psutil
 
@@ -19,6 +19,7 @@ from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from torchlint.experiment.first_look import FirstLook
+    from torchlint.experiment.jobs import Watcher
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Subject
     from torchlint.runtime.nodes.nodes import Nodes
@@ -32,12 +33,6 @@ STOPPED: Final = "Stopped; this is what was known until then."
 _S = TypeVar("_S", bound="Subject")
 _R = TypeVar("_R", bound=Any)
 """A frozen dataclass with a field `seconds`."""
-
-
-class Watcher(Protocol):
-    """Follows the progress of an experiment."""
-
-    def stage(self, name: str, *, of: int | None = None) -> None: ...
 
 
 class Session(ABC, Generic[_S, _R]):

@@ -8,6 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.jobs import Watcher
 from torchlint.experiment.machine import environment
 from torchlint.experiment.plan import declare
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
@@ -48,10 +49,9 @@ _GIVE_MORE: Final = "give more with --budget-time"
 _FEWEST_STEPS: Final = 3
 
 
-class Watcher(Protocol):
+class ProfileWatcher(Watcher, Protocol):
     """Follows the progress of a profile."""
 
-    def stage(self, name: str, *, of: int | None = None) -> None: ...
     def planned(self, plan: Plan, step_s: float, timing_s: float) -> None: ...
 
 
@@ -59,7 +59,7 @@ def profile(
     request: Request,
     subject: Linted,
     only: Collection[str],
-    watcher: Watcher,
+    watcher: ProfileWatcher,
     wished: Wish | None = None,
 ) -> Profile:
     """Run the program several times, each time for some steps, and say what its step waits for.
@@ -86,16 +86,17 @@ class _Known:
 
 
 class _Profiling(Session[Linted, Profile]):
+    _watcher: ProfileWatcher
+
     def __init__(
         self,
         request: Request,
         subject: Linted,
         only: Collection[str],
-        watcher: Watcher,
+        watcher: ProfileWatcher,
         wished: Wish | None,
     ) -> None:
         super().__init__(request, subject, watcher)
-        self._watcher: Watcher = watcher
         self._wished = wished
         self._only = only
         self._found = _Known()

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.figures import listed
+from torchlint.experiment.jobs import Watcher
 from torchlint.experiment.machine import environment
 from torchlint.experiment.rounds import Rounds
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
@@ -46,20 +48,21 @@ _NONE_RAN: Final = (
     "None of the {} lines ran in the steps that were looked at, so there is nothing to measure."
 )
 _MOST_UNFIXED: Final = 10
+_NAMED: Final = 2
+"""Files of one note."""
 _MUCH_UNSTEADY: Final = 0.25
 """Of recorded steady processes 1 in 10 looks unsteady."""
 
 
-class Watcher(Protocol):
+class VerificationWatcher(Watcher, Protocol):
     """Follows the progress of a verification."""
 
-    def stage(self, name: str, *, of: int | None = None) -> None: ...
     def step(self, done: int, total: int) -> None: ...
     def plan(self, layout: Layout, step_s: float) -> None: ...
     def numbers(self, who: str, found: Numerics) -> None: ...
 
 
-def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
+def verify(request: Request, changes: Changes, watcher: VerificationWatcher) -> Result:
     """Run the original and the changed program, measure both and judge."""
     return _Verification(request, changes, watcher).conduct()
 
@@ -67,9 +70,10 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
 class _Verification(Session[Changes, Result]):
     """What is known so far stays, so that an early end still reports it."""
 
-    def __init__(self, request: Request, changes: Changes, watcher: Watcher) -> None:
+    _watcher: VerificationWatcher
+
+    def __init__(self, request: Request, changes: Changes, watcher: VerificationWatcher) -> None:
         super().__init__(request, changes, watcher)
-        self._watcher: Watcher = watcher
         self._notes: list[str] = []
         self._planned: Layout | None = None
         self._rounds: Rounds | None = None
@@ -87,7 +91,9 @@ class _Verification(Session[Changes, Result]):
         exercised = self._exercised(look)
         unseen = self._not_imported(look)
         if unseen:
-            self._notes.append(f"Not imported by this run, so not measured: {some(unseen)}.")
+            self._notes.append(
+                f"Not imported by this run, so not measured: {listed(unseen, _NAMED)}."
+            )
         self._require_executed(look, exercised, unseen)
         changes = changes.of(exercised)
         self.jobs = self.jobs_for(changes, own_network=look.own_network)
@@ -321,11 +327,6 @@ class _Verification(Session[Changes, Result]):
         for name, found in compare(recorder.run, declared):
             self._numerics[name] = found
             self._watcher.numbers(name, found)
-
-
-def some(paths: list[str], most: int = 2) -> str:
-    more = len(paths) - most
-    return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import libcst as cst
 import pytest
 
+from tests.probed import probed
 from torchlint.analysis.arrays.tensor_constructors import (
     Constructor,
     Copy,
@@ -16,23 +17,9 @@ from torchlint.analysis.arrays.tensor_constructors import (
     needs_its_copy,
     tensor_constructor,
 )
-from torchlint.analysis.module import Module
-from torchlint.files.reading import decode
-from torchlint.source.parse import parse
 
-
-def probed(code: str, imports: str = "") -> tuple[Module, cst.BaseExpression]:
-    """The module, and what it passes to `probe`."""
-    text = imports + dedent(code)
-    source = decode("train.py", text.encode())
-    module = Module(source, parse(source), (2, 13))
-    (call,) = [
-        node
-        for node in module.nodes(cst.Call)
-        if isinstance(node.func, cst.Name) and node.func.value == "probe"
-    ]
-    return module, call.args[0].value
-
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
 
 IMPORTS = "import numpy as np\nimport torch\n"
 

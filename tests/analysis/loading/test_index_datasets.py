@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import libcst as cst
 import pytest
 
+from tests.probed import probed
 from torchlint.analysis.loading.index_datasets import counting, holds_indices
-from torchlint.analysis.module import Module
-from torchlint.files.reading import decode
-from torchlint.source.parse import parse
 
 IMPORTS = "import numpy as np\nimport torch\n"
-
-
-def probed(code: str) -> tuple[Module, cst.BaseExpression]:
-    source = decode("train.py", f"{IMPORTS}{code}\n".encode())
-    module = Module(source, parse(source), (2, 13))
-    (call,) = _probes(module)
-    return module, call.args[0].value
-
-
-def _probes(module: Module) -> list[cst.Call]:
-    calls = module.nodes(cst.Call)
-    return [
-        each for each in calls if isinstance(each.func, cst.Name) and each.func.value == "probe"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -37,14 +20,14 @@ def _probes(module: Module) -> list[cst.Call]:
     ],
 )
 def test_calls_that_count_are_seen_by_name_too(code: str) -> None:
-    module, dataset = probed(code)
+    module, dataset = probed(code, IMPORTS)
     assert counting(dataset, module) is not None
     assert holds_indices(dataset, module)
 
 
 @pytest.mark.parametrize("code", ["probe(train_idx)", 'probe(split_idx["a"])', "probe(x.indices)"])
 def test_words_say_indices(code: str) -> None:
-    module, dataset = probed(code)
+    module, dataset = probed(code, IMPORTS)
     assert counting(dataset, module) is None
     assert holds_indices(dataset, module)
 
@@ -60,10 +43,10 @@ def test_words_say_indices(code: str) -> None:
     ],
 )
 def test_other_datasets_are_none(code: str) -> None:
-    module, dataset = probed(code)
+    module, dataset = probed(code, IMPORTS)
     assert not holds_indices(dataset, module)
 
 
 def test_a_loader_without_a_dataset_has_no_indices() -> None:
-    module, _ = probed("probe(x)")
+    module, _ = probed("probe(x)", IMPORTS)
     assert not holds_indices(None, module)

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import libcst as cst
 import pytest
 
+from tests.probed import probed
 from torchlint.analysis.loading.keyword_dicts import spelled_out
-from torchlint.analysis.module import Module
-from torchlint.files.reading import decode
-from torchlint.source.parse import parse
-
-
-def probed(code: str, imports: str = "") -> tuple[Module, cst.BaseExpression]:
-    """The module, and what it passes to `probe`."""
-    text = imports + dedent(code)
-    source = decode("train.py", text.encode())
-    module = Module(source, parse(source), (2, 13))
-    (call,) = [
-        node
-        for node in module.nodes(cst.Call)
-        if isinstance(node.func, cst.Name) and node.func.value == "probe"
-    ]
-    return module, call.args[0].value
 
 
 def keys(code: str) -> dict[str, list[str]] | None:

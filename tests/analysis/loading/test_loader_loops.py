@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.probed import module_from
 from torchlint.analysis.loading.loader_loops import read_again, readings
 from torchlint.analysis.loading.loaders import has_workers
-from torchlint.analysis.module import Module
-from torchlint.files.reading import decode
-from torchlint.source.parse import parse
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
 
 IMPORTS = "from torch.utils.data import DataLoader\nfrom tqdm import tqdm\n"
 
 
 def probed(code: str) -> Module:
-    source = decode("train.py", (IMPORTS + dedent(code)).encode())
-    return Module(source, parse(source), (2, 13))
+    return module_from(IMPORTS + dedent(code))
 
 
 def again(code: str) -> int | None:

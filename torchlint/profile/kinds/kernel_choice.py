@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.figures import scaled
+from torchlint.experiment.figures import listed, scaled
 from torchlint.profile.kind import Kind, Told
 from torchlint.runtime.probe.messages import KernelsSeen
 
@@ -165,8 +165,7 @@ def _flops(evidence: Evidence, total: int, found: FlopsSeen) -> Told:
     if evidence.ranks > 1:
         text += ", of one process"
     if uncounted:
-        names, more = ", ".join(uncounted[:_MOST_NAMES]), len(uncounted) - _MOST_NAMES
-        text += f"; not counted: {names}{f' and {more} more' if more > 0 else ''}"
+        text += f"; not counted: {listed(uncounted, _MOST_NAMES)}"
     parts = found.parts or {}
     values = {
         "flops": each,

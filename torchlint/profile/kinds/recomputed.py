@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from torchlint.experiment.figures import listed
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
 from torchlint.runtime.probe.messages import LayersSeen
@@ -105,5 +106,4 @@ def names_of(names: list[str], everything: Collection[str]) -> str:
         brothers = {name for name in everything if name.rpartition(".")[0] == parent}
         if brothers == set(names):
             return f"{parent}.*" if parent else "*"
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return listed(names, _MOST_NAMES)

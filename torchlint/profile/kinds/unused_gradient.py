@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import listed
 from torchlint.profile.kind import Kind, Observed
 from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 
@@ -99,6 +100,4 @@ def _count(parameters: int, size: int) -> str:
 
 
 def _names(groups: list[ParameterGroup]) -> str:
-    names = [group.module or "outside of any module" for group in groups]
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return listed([group.module or "outside of any module" for group in groups], _MOST_NAMES)

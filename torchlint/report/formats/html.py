@@ -76,7 +76,9 @@ def _head() -> Iterator[str]:
     yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     yield '<meta name="referrer" content="no-referrer">'
     yield "<title>torchlint check</title>\n<style>"
-    yield files("torchlint.report.formats").joinpath("page.css").read_text("ascii").rstrip()
+    report = files("torchlint.report")
+    for sheet in ("templates/look.css", "formats/page.css"):
+        yield report.joinpath(sheet).read_text("ascii").rstrip()
     yield "</style>\n</head>\n<body>"
 
 

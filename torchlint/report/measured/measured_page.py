@@ -41,7 +41,7 @@ def render(command: str, template: str, document: Json, **names: object) -> str:
             code.format(part) if at % 2 else part for at, part in enumerate(parts) if part
         )
 
-    rooms = (f"torchlint.report.{command}", "torchlint.report.measured")
+    rooms = (f"torchlint.report.{command}", "torchlint.report.measured", "torchlint.report")
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(each) for each in rooms]),
         autoescape=True,

@@ -7,6 +7,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import listed
 from torchlint.report.measured.measured_words import outside
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
 from torchlint.report.terminal.safe_text import visible
@@ -174,9 +175,3 @@ class TextPage:
             return lines
         last = self._most - 1
         return [*lines[:last], clipped(f"{lines[last]} …", width)]
-
-
-def listed(names: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

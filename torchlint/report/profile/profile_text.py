@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.figures import duration, milliseconds, percent
-from torchlint.report.measured.text_page import Passage, TextPage, fitted, listed
+from torchlint.experiment.figures import duration, listed, milliseconds, percent
+from torchlint.report.measured.text_page import Passage, TextPage, fitted
 from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken
 from torchlint.report.terminal.safe_text import plural, visible, visible_path

@@ -9,6 +9,7 @@ from torchlint.experiment.figures import (
     TIMES,
     UNKNOWN,
     before_and_after,
+    listed,
     milliseconds,
     percent,
     scaled,
@@ -227,9 +228,7 @@ def _step_since(result: Profile, found: Compared) -> str:
 def _sort(name: str, changes: Sequence[Change]) -> list[str]:
     if not changes:
         return []
-    named = ", ".join(_change(each) for each in changes[:_NAMED])
-    more = len(changes) - _NAMED
-    return [f"  {name}: {named}{f' and {more} more' if more > 0 else ''}"]
+    return [f"  {name}: {listed([_change(each) for each in changes], _NAMED)}"]
 
 
 def _change(each: Change) -> str:

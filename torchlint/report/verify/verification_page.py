@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.measured import measured_page
 from torchlint.report.measured.axes import ratio_ticks
+from torchlint.report.terminal.diff import kinds
 from torchlint.report.verify import charts
 from torchlint.report.verify import verification_words as words
 from torchlint.report.verify.verification_json import document
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _LINES: Final = 600
 _LISTED: Final = 100
 """Fixes that were not measured, for one reason; a project may have hundreds."""
-_HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def render(result: Result) -> str:
@@ -54,22 +53,6 @@ def diff_lines(diff: str) -> tuple[list[tuple[str, str]], int]:
     lines = diff.split("\n")
     if not lines[-1]:
         lines.pop()
-    shown: list[tuple[str, str]] = []
-    left = [0, 0]
-    for line in lines[:_LINES]:
-        kind = _kind(line, inside=max(left) > 0)
-        if kind == "hunk":
-            left = [int(count or 1) for count in _HUNK.findall(line)[0]]
-        left[0] -= kind in ("removed", "same")
-        left[1] -= kind in ("added", "same")
-        shown.append((kind, line.removesuffix("\r").expandtabs(4)))
-    return shown, max(0, len(lines) - _LINES)
-
-
-def _kind(line: str, *, inside: bool) -> str:
-    """`inside` a hunk, a line that looks like the name of a file is a changed one."""
-    if not inside and _HUNK.match(line):
-        return "hunk"
-    if not inside and line.startswith(("--- ", "+++ ", "diff ")):
-        return "file"
-    return {"+": "added", "-": "removed", "\\": "note"}.get(line[:1], "same")
+    shown = lines[:_LINES]
+    texts = (line.removesuffix("\r").expandtabs(4) for line in shown)
+    return list(zip(kinds(shown), texts, strict=True)), max(0, len(lines) - _LINES)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 from torchlint.experiment.figures import (
     before_and_after,
     duration,
+    listed,
     ratio_with_interval,
     times,
 )
-from torchlint.report.measured.text_page import Passage, TextPage, fitted, listed
+from torchlint.report.measured.text_page import Passage, TextPage, fitted
 from torchlint.report.terminal.columns import clipped, joined, padded, taken
 from torchlint.report.terminal.safe_text import plural, visible
 from torchlint.report.verify import verification_words as words

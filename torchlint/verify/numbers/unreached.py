@@ -6,6 +6,7 @@ import ast
 import os
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import listed
 from torchlint.files.reading import SourceError, decode, read_bytes
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def unreached(
     ran = {*original.exercised, *changed.exercised}
     lines = list(dict.fromkeys(where for id_, where in places.items() if id_ not in ran))
     if lines and known:
-        found.append(f"the change at {_some(lines)}")
+        found.append(f"the change at {listed(lines, _MOST_PLACES)}")
     if original.finished:
         return tuple(found)
     reached = original.reached
@@ -50,13 +51,8 @@ def unreached(
     if not reached.evaluates:
         evaluations = list(_evaluations(dict.fromkeys((main, *reached.files))))
         if evaluations:
-            found.append(f"evaluation ({_some(evaluations)})")
+            found.append(f"evaluation ({listed(evaluations, _MOST_PLACES)})")
     return tuple(found)
-
-
-def _some(places: list[str]) -> str:
-    more = len(places) - _MOST_PLACES
-    return ", ".join(places[:_MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _evaluations(paths: Iterable[str]) -> Iterator[str]:
