@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 from torchlint.runtime.probe.modes.measure import Meter
-from torchlint.runtime.probe.settings import MEASURE, Anchor, Settings
+from torchlint.runtime.probe.run_settings import MEASURE, Anchor, Settings
 from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:

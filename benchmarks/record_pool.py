@@ -23,10 +23,10 @@ from torchlint.experiment.request import Request
 from torchlint.experiment.rotation import rotate
 from torchlint.experiment.subject import AGAIN, ORIGINAL, Variant
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.settings import MEASURE, SURVEY
+from torchlint.runtime.probe.run_settings import MEASURE, SURVEY
 from torchlint.runtime.program import ProgramError, script
 from torchlint.runtime.sandbox import overlayfs
-from torchlint.runtime.survey import survey
+from torchlint.runtime.survey_reader import survey
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.compared.changes import Changes
 

@@ -17,7 +17,7 @@ import pytest
 from torchlint.runtime import run
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.probe.settings import MEASURE, VARIABLE, Anchor, Settings
+from torchlint.runtime.probe.run_settings import MEASURE, VARIABLE, Anchor, Settings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace
 

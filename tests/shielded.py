@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import torchlint
-from torchlint.runtime.probe import settings as settings_file
+from torchlint.runtime.probe import run_settings as settings_file
 from torchlint.runtime.probe.files.territory import missing_caches
-from torchlint.runtime.probe.settings import VARIABLE, Settings
+from torchlint.runtime.probe.run_settings import VARIABLE, Settings
 from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox import overlayfs as sandboxes
 from torchlint.runtime.sandbox.fenced import fenced
@@ -42,7 +42,7 @@ _RUNNER = f"""
 import sys
 sys.path[0] = {str(Path(torchlint.__file__).parents[1])!r}
 from torchlint.runtime.probe.world import shield
-from torchlint.runtime.probe.settings import read
+from torchlint.runtime.probe.run_settings import read
 settings = read(sys.argv[1])
 del sys.path[0]
 shield.install(settings)

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.processes.tree import set_subreaper
+from torchlint.runtime.processes.process_tree import set_subreaper
 from torchlint.runtime.sandbox import fence
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import layers_of
+from torchlint.analysis.layers.expression_layers import layers_of
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import Match, Module

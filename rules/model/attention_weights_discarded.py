@@ -60,7 +60,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import layers_of
+from torchlint.analysis.layers.expression_layers import layers_of
 from torchlint.rule import (
     Applicability,
     Context,

@@ -47,8 +47,8 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training import gradients
-from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
+from torchlint.analysis.training import manual_gradients
+from torchlint.analysis.training.manual_gradients import asks_for_none, is_grad_of
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import Applicability, Change, Module, Reported, Rule, because, edits
 
@@ -77,7 +77,7 @@ def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Repor
     around = module.parent(module.parent(loop) or loop)
     if isinstance(around, cst.For) and _zeroes_each(around, module):
         return because((), "the loop around it is reported, {}", around)
-    if gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
+    if manual_gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
         return ()
     message = (
         "This loop launches one kernel per parameter to write zeros; call `zero_grad()`, which "
@@ -113,7 +113,7 @@ def _one_call(loop: cst.For, module: Module) -> Change | str:
         return "this is the body of a `zero_grad`; set `p.grad = None` there"
     if not is_torchs(owner, module):
         return f"nothing shows that `{dotted_text(owner)}` has torch's own `zero_grad`"
-    if gradients.reads(module, besides=loop):
+    if manual_gradients.reads(module, besides=loop):
         return "this file reads gradients without checking for None"
     if module.torch < _CAN_FREE:
         return "this project supports a torch version whose `zero_grad` cannot free gradients"

@@ -52,7 +52,7 @@ bitwise equal where every parameter gets a gradient on every step.
 
 import libcst as cst
 
-from torchlint.analysis.training import gradients
+from torchlint.analysis.training import manual_gradients
 from torchlint.rule import (
     Applicability,
     Argument,
@@ -88,7 +88,7 @@ def _needs_tensors(match: Match) -> bool:
     graph = _call_of(_NEEDS_TENSORS, match.module)
     if graph is not None:
         return because(True, "CUDA graphs want gradients to stay where they are: {}", graph)
-    return gradients.reads(match.module)
+    return manual_gradients.reads(match.module)
 
 
 def _is_kept_elsewhere(match: Match) -> bool:

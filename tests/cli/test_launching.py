@@ -10,7 +10,7 @@ import pytest
 from torchlint.experiment import missing_packages
 from torchlint.experiment.errors import ExperimentError
 from torchlint.runtime.launchers import slurm
-from torchlint.runtime.nodes import agent
+from torchlint.runtime.nodes import node_agent
 from torchlint.runtime.nodes.meeting import NodeError
 from torchlint.verify import verification as session
 
@@ -120,7 +120,7 @@ def test_another_node_serves_node_0_and_asks_nothing(torchlint, train, monkeypat
     def serve(path, node, **_):
         served.append((path, node))
 
-    monkeypatch.setattr(agent, "serve", serve)
+    monkeypatch.setattr(node_agent, "serve", serve)
     words = "--launcher torchrun --nnodes 2 --node-rank 1 --shared ."
     outcome = torchlint("verify", "train.py", *words.split())
     assert outcome.code == 0
@@ -129,7 +129,7 @@ def test_another_node_serves_node_0_and_asks_nothing(torchlint, train, monkeypat
     def nobody(*_, **__):
         raise NodeError("nobody is there; start node 0")
 
-    monkeypatch.setattr(agent, "serve", nobody)
+    monkeypatch.setattr(node_agent, "serve", nobody)
     outcome = torchlint("verify", "train.py", *words.split())
     assert (outcome.code, outcome.err.splitlines()[-1]) == (
         2,

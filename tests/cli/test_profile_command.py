@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Outcome, Run
-    from torchlint.profile.result import Profile
+    from torchlint.profile.profile_result import Profile
 
 
 SCRIPT = "def step(x):\n    return x.item()\n"

@@ -13,7 +13,7 @@ import pytest
 from torchlint.experiment import rotation
 from torchlint.experiment.rotation import Block, Round, rotate
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.processes.tree import Tree
+from torchlint.runtime.processes.process_tree import Tree
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from tests.scenes import scene, signals_as_on_a_terminal, turns, waits_until
 from tests.warm_start import gpu_start, warm_start
 from torchlint.profile.evidence import Timing
 from torchlint.runtime.probe.messages import Lanes
-from torchlint.runtime.probe.settings import Anchor
-from torchlint.runtime.survey import Survey
+from torchlint.runtime.probe.run_settings import Anchor
+from torchlint.runtime.survey_reader import Survey
 
 __all__ = ["gpu_start", "scene", "signals_as_on_a_terminal", "turns", "waits_until", "warm_start"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.profile.conftest import timing
 from torchlint.experiment.machine import Environment
-from torchlint.profile.result import Profile, RunFinding, Static
+from torchlint.profile.profile_result import Profile, RunFinding, Static
 from torchlint.report.profile.profile_json import render
 
 

@@ -21,7 +21,7 @@ from torchlint.report.terminal.safe_text import Paint
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.profile.result import Change, Compared, Profile
+    from torchlint.profile.profile_result import Change, Compared, Profile
 
 
 def since(before: Profile, now: Profile) -> Compared:

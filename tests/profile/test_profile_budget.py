@@ -16,7 +16,7 @@ from torchlint.profile.functions import MODULE, Functions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.profile.result import Profile
+    from torchlint.profile.profile_result import Profile
 
 TODAY = date(2026, 7, 26)
 SCRIPT = """\

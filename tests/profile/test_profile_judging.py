@@ -10,11 +10,11 @@ import pytest
 
 from tests.profile.conftest import survey, timing
 from torchlint.finding import Finding, Position, Tier
-from torchlint.profile import judging
+from torchlint.profile import run_findings
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.profile.judging import all_kinds, facts_of, judge, unjudged
 from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.result import Fact, Line
+from torchlint.profile.profile_result import Fact, Line
+from torchlint.profile.run_findings import all_kinds, facts_of, judge, unjudged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> Kinds:
     def given(*findings: Observed, census: bool = False, instruments: tuple[str, ...] = ()) -> None:
         kind = Kind(code="TR999", name="odd", summary="", census=census, instruments=instruments)
         kind.judges(lambda _: findings)
-        monkeypatch.setattr(judging, "all_kinds", lambda: MappingProxyType({"TR999": kind}))
+        monkeypatch.setattr(run_findings, "all_kinds", lambda: MappingProxyType({"TR999": kind}))
 
     return given
 
@@ -142,7 +142,7 @@ def test_what_a_kind_tells_is_no_finding_and_needs_its_instruments(
 ) -> None:
     kind = Kind(code="TR998", name="memory", summary="", instruments=("memory",))
     kind.tells(lambda seen: [Told("memory", f"{seen.windows['memory'].steps} GiB", {"gib": 3})])
-    monkeypatch.setattr(judging, "all_kinds", lambda: MappingProxyType({"TR998": kind}))
+    monkeypatch.setattr(run_findings, "all_kinds", lambda: MappingProxyType({"TR998": kind}))
     window = Window(3, 1.0, None)
     seen = Evidence(survey(), timing(), {"memory": window})
     assert facts_of(seen) == (Fact("TR998", "memory", "3 GiB", {"gib": 3}),)

@@ -10,7 +10,7 @@ from tests.profile.kinds.conftest import evidence
 from tests.profile.kinds.test_communication import rank
 from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.profile.limit import lanes_of, limit_of
+from torchlint.profile.step_limit import lanes_of, limit_of
 from torchlint.runtime.probe.messages import InputSeen, Lanes, ReadsSeen
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile.conftest import survey
 from torchlint.experiment.errors import ExperimentError
-from torchlint.profile.plan import NAMES, left_out, plan, wanted
+from torchlint.profile.planned_runs import NAMES, left_out, plan, wanted
 from torchlint.report.profile.profile_progress import ProfileProgress
 
 
@@ -80,7 +80,7 @@ def test_communication_that_cannot_be_measured_is_named_with_the_reason(
 
 def test_several_ranks_have_a_run_for_their_communication() -> None:
     found = plan(survey(processes=2), (), steps=None, warmup=0)
-    assert found.diagnostics[-1].instruments == ("communication",)
+    assert found.diagnostics[-1].instruments == ("exchanges",)
     assert found.impossible == ()
 
 

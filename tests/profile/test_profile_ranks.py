@@ -14,8 +14,8 @@ from torchlint.profile.kinds import communication, input_wait, launcher
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.watch import watch
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.probe.messages import CommunicationSeen
-from torchlint.runtime.probe.settings import WINDOW, Anchor, Settings
+from torchlint.runtime.probe.messages import ExchangesSeen
+from torchlint.runtime.probe.run_settings import WINDOW, Anchor, Settings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace
 
@@ -36,7 +36,7 @@ def watched(name: str, *argv: str) -> Evidence:
         argv=argv,
         device="cpu",
         anchor=Anchor("optimizer"),
-        instruments=("communication", "launch", "input"),
+        instruments=("exchanges", "launch", "input"),
         skip=5,
         steps=STEPS,
         threads=1,
@@ -73,7 +73,7 @@ def test_gradients_that_are_exchanged_only_to_be_added_to_are_found_at_their_lin
 
 def test_sums_that_are_exchanged_once_are_no_finding() -> None:
     seen = watched("ranks_accumulate.py", "no_sync")
-    (line,) = seen.window(CommunicationSeen).seen.exchanges
+    (line,) = seen.window(ExchangesSeen).seen.exchanges
     assert (line.calls, line.again) == (STEPS, 0)
     assert [each for each in findings(communication.kind, seen) if each.place] == []
 

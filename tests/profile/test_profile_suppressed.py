@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile.results import read_at
 from torchlint.profile import suppressed
-from torchlint.profile.result import Line
+from torchlint.profile.profile_result import Line
 from torchlint.profile.suppressed import Comments
 
 if TYPE_CHECKING:

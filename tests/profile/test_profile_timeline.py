@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torchlint.profile.evidence import Window
-from torchlint.profile.timeline import Span, gaps, spans_of, typical
+from torchlint.profile.step_timeline import Span, gaps, spans_of, typical
 from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.probe.messages import TimelinePart, TimelineSeen
 

@@ -10,7 +10,7 @@ from torchlint.profile import watch as watching
 from torchlint.profile.watch import watch
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.messages import ReadsSeen, ShapesSeen
-from torchlint.runtime.probe.settings import WINDOW
+from torchlint.runtime.probe.run_settings import WINDOW
 
 if TYPE_CHECKING:
     from tests.scenes import Scene

@@ -19,11 +19,9 @@ from torchlint.experiment.subject import Linted
 from torchlint.profile import profiling
 from torchlint.profile.evidence import Window
 from torchlint.profile.wish import Wish
-from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import ERROR, TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.probe.messages import (
     INSTRUMENTS,
-    EnvironmentSeen,
     GradientsSeen,
     InputSeen,
     KernelsSeen,
@@ -32,9 +30,11 @@ from torchlint.runtime.probe.messages import (
     PaddedPlace,
     PaddingSeen,
     ShapesSeen,
+    SwitchesSeen,
     TimelineSeen,
 )
 from torchlint.runtime.program import script
+from torchlint.runtime.run_variables import malloc_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import MakeFinding
     from torchlint.finding import Finding
-    from torchlint.profile.result import Profile
+    from torchlint.profile.profile_result import Profile
     from torchlint.runtime.run import Job
 
     Profiled = Callable[..., tuple[Profile, dict[str, Job]]]
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 NOTHING = {
     **INSTRUMENTS,
-    "environment": partial(EnvironmentSeen, [], False),
+    "switches": partial(SwitchesSeen, [], False),
     "gradients": partial(GradientsSeen, False),
     "launch": partial(LaunchSeen, 1, False, [0]),
     "memory": partial(MemorySeen, "cpu"),

@@ -21,7 +21,7 @@ sys.exit(int(sys.argv[2]))
 COMMAND = """
 import os, sys
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 from torchlint.runtime.program import script
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.sandbox.overlayfs import available

@@ -12,7 +12,7 @@ import pytest
 
 from torchlint.runtime.processes import interrupts as module
 from torchlint.runtime.processes.interrupts import Interrupts
-from torchlint.runtime.processes.tree import Tree
+from torchlint.runtime.processes.process_tree import Tree
 from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.runtime import run as run_module
-from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import Failed, OutOfTime
-from torchlint.runtime.probe.settings import VARIABLE, read
+from torchlint.runtime.probe.run_settings import VARIABLE, read
 from torchlint.runtime.run import Run
+from torchlint.runtime.run_variables import malloc_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

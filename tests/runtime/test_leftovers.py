@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.shielded import BOTH, write_files
-from torchlint.runtime.probe.settings import PLAIN, Settings
+from torchlint.runtime.probe.run_settings import PLAIN, Settings
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT

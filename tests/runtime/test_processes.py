@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from torchlint.runtime import temporary_folders as folders
-from torchlint.runtime.probe.settings import VARIABLE
-from torchlint.runtime.processes import tree as processes
+from torchlint.runtime.probe.run_settings import VARIABLE
+from torchlint.runtime.processes import process_tree as processes
 from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.scenes import WaitsUntil
-    from torchlint.runtime.processes.tree import Tree
+    from torchlint.runtime.processes.process_tree import Tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify needs POSIX")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a subreaper")

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime import survey as surveying
+from torchlint.runtime import survey_reader as surveying
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.messages import Lanes
-from torchlint.runtime.probe.settings import SURVEY, Anchor
-from torchlint.runtime.survey import Survey, survey
+from torchlint.runtime.probe.run_settings import SURVEY, Anchor
+from torchlint.runtime.survey_reader import Survey, survey
 
 if TYPE_CHECKING:
     from tests.scenes import Scene

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.probe.settings import VARIABLE
+from torchlint.runtime.probe.run_settings import VARIABLE
 from torchlint.runtime.processes.watchdog import Guard
 
 if TYPE_CHECKING:

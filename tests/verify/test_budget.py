@@ -10,9 +10,9 @@ import pytest
 from torchlint.experiment.plan import declare
 from torchlint.experiment.request import Design, Request
 from torchlint.runtime.program import Program
-from torchlint.verify import budget
-from torchlint.verify.budget import Layout, room_words, time_needed
+from torchlint.verify import time_budget
 from torchlint.verify.fix_variants import variants_of
+from torchlint.verify.time_budget import Layout, room_words, time_needed
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 FIXES = ("a", "b", "c")
@@ -36,7 +36,7 @@ def changes(declared: str = "") -> Any:
 
 def layout(budget_s: float | None, *, spent_s: float = 10.0, declared: str = "") -> Layout:
     request = Request(PROGRAM, budget_s=budget_s)
-    return budget.layout(request, seen(), changes(declared), spent_s=spent_s, processors=2)
+    return time_budget.layout(request, seen(), changes(declared), spent_s=spent_s, processors=2)
 
 
 def needed(pairs: int = 4, per_fix: bool = True, processors: int = 2, **known: Any) -> Any:

@@ -13,7 +13,7 @@ from torchlint.engine.targets import Wishes, plan
 from torchlint.finding import Applicability
 from torchlint.project.target import Target, digest_of
 from torchlint.ruleapi.registry import all_rules
-from torchlint.runtime.probe.settings import Place
+from torchlint.runtime.probe.run_settings import Place
 from torchlint.silence.tiers import Wanted
 from torchlint.verify.compared import measured_fixes as fixes_module
 from torchlint.verify.compared.fix_lines import places_after, places_before, places_of_pair

@@ -17,7 +17,7 @@ from torchlint.report.terminal.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.profile.result import Profile
+    from torchlint.profile.profile_result import Profile
 
     Function = Callable[..., None]
 

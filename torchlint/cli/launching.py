@@ -106,7 +106,7 @@ def help_another_node(given: Mapping[str, Any]) -> None:
         )
     if not rank:
         return
-    from torchlint.runtime.nodes import agent
+    from torchlint.runtime.nodes import node_agent
     from torchlint.runtime.nodes.meeting import NodeError
 
     path = os.path.join(_shared(given["shared"]), _MEETING)
@@ -116,7 +116,7 @@ def help_another_node(given: Mapping[str, Any]) -> None:
         print_lines(["It has joined node 0, which runs the script here as well."], err=True)
 
     try:
-        agent.serve(path, rank, wait_s=_WAIT_S, joined=joined)
+        node_agent.serve(path, rank, wait_s=_WAIT_S, joined=joined)
     except NodeError as error:
         raise click.ClickException(error.message) from None
     print_lines(["Node 0 is done."], err=True)

@@ -17,7 +17,7 @@ from torchlint.cli.printing import paint_for, print_lines, write_report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from torchlint.profile.result import Profile
+    from torchlint.profile.profile_result import Profile
     from torchlint.verify.result import Result
 
     Function = Callable[..., Any]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.runtime.failures import ERROR, FINISHED, NO_GPU, TIMEOUT, Failed
-from torchlint.runtime.probe.settings import SURVEY
+from torchlint.runtime.probe.run_settings import SURVEY
 from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
 from torchlint.runtime.sandbox.side_effects import collect
-from torchlint.runtime.survey import Survey, survey
+from torchlint.runtime.survey_reader import Survey, survey
 from torchlint.runtime.wanted import ARGUMENTS, wanted
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.jobs import Jobs
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Subject
-    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from torchlint.experiment.errors import ExperimentError
-from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 from torchlint.runtime.run import Job
+from torchlint.runtime.run_variables import malloc_settings
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.workers.pool import processors
 

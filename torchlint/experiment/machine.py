@@ -13,7 +13,7 @@ from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from torchlint.experiment.jobs import Jobs
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.survey_reader import Survey
 
 UNKNOWN_DEVICE: Final = "unknown"
 """No run has shown yet on which device the program computes."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Variant
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.survey_reader import Survey
 
 _BLOCK_S: Final = 0.08
 """Shorter blocks measure the scheduler."""

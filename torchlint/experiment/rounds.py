@@ -13,7 +13,7 @@ from torchlint.experiment.rotation import Round, rotate
 from torchlint.experiment.steadiness import drifting, warming_up
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.failures import FINISHED, Failed, OutOfTime
-from torchlint.runtime.probe.settings import MEASURE
+from torchlint.runtime.probe.run_settings import MEASURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.rotation import Block
     from torchlint.experiment.subject import Variant
-    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.workspace import Workspace
 
     Blocks = tuple[Block, ...]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Subject
     from torchlint.runtime.nodes.nodes import Nodes
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.survey_reader import Survey
 
 BY_CTRL_C: Final = 130
 """The exit code of an experiment that the user has stopped."""

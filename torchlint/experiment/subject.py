@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from torchlint.runtime.probe.settings import Place
+from torchlint.runtime.probe.run_settings import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

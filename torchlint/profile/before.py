@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.profile.earlier_profile import kinds_of, machine_of
 from torchlint.profile.evidence import CUT
-from torchlint.profile.result import Change, Compared
+from torchlint.profile.profile_result import Change, Compared
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from torchlint.profile.earlier_profile import EarlierFinding, EarlierProfile
-    from torchlint.profile.result import Profile, RunFinding
+    from torchlint.profile.profile_result import Profile, RunFinding
 
     Pair = tuple[EarlierFinding, RunFinding]
 

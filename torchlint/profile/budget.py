@@ -18,15 +18,15 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Final
 
 from torchlint.config.settings import ConfigError, nearest, read_toml, shortened
-from torchlint.profile.result import Broken, Budgeted
-from torchlint.profile.uses import Uses
+from torchlint.profile.budget_uses import Uses
+from torchlint.profile.profile_result import Broken, Budgeted
 from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from torchlint.profile.result import Profile, RunFinding
-    from torchlint.profile.uses import Use
+    from torchlint.profile.budget_uses import Use
+    from torchlint.profile.profile_result import Profile, RunFinding
 
 NAME: Final = "torchlint-budget.toml"
 _MOST: Final = 10_000

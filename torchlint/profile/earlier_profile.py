@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, ValidationError, convert, field
 
 from torchlint.config.settings import ConfigError, read_capped, shortened
 from torchlint.experiment.earlier_json import parsed
-from torchlint.profile.result import SCHEMA
+from torchlint.profile.profile_result import SCHEMA
 from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:

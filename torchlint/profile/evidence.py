@@ -10,7 +10,7 @@ from torchlint.runtime.probe.messages import INSTRUMENTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.survey_reader import Survey
 
 
 _NAMES: Final = {seen: name for name, seen in INSTRUMENTS.items()}

@@ -14,21 +14,21 @@ from torchlint.experiment.plan import declare
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
 from torchlint.experiment.subject import ORIGINAL, Linted, Variant
 from torchlint.profile.evidence import Evidence, Timing, Window
-from torchlint.profile.judging import Judged, as_static, facts_of, judge, unjudged
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
-from torchlint.profile.limit import lanes_of, limit_of
-from torchlint.profile.plan import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
+from torchlint.profile.planned_runs import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
+from torchlint.profile.profile_result import Profile
 from torchlint.profile.ranks import ranks_of
-from torchlint.profile.result import Profile
+from torchlint.profile.run_findings import Judged, as_static, facts_of, judge, unjudged
+from torchlint.profile.step_limit import lanes_of, limit_of
+from torchlint.profile.step_timeline import spans_of, typical
 from torchlint.profile.sweep import Sweep, sweep
-from torchlint.profile.timeline import spans_of, typical
 from torchlint.profile.timing import share_saved, time_steps
 from torchlint.profile.watch import watch
 from torchlint.runtime.decoding import MalformedError
-from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import TIMEOUT, Failed
-from torchlint.runtime.probe.settings import WINDOW
+from torchlint.runtime.probe.run_settings import WINDOW
+from torchlint.runtime.run_variables import malloc_settings
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
-    from torchlint.profile.plan import Diagnostic, Plan
-    from torchlint.profile.result import Static
-    from torchlint.profile.timeline import Span
+    from torchlint.profile.planned_runs import Diagnostic, Plan
+    from torchlint.profile.profile_result import Static
+    from torchlint.profile.step_timeline import Span
     from torchlint.profile.wish import Wish
-    from torchlint.runtime.probe.settings import Anchor
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.probe.run_settings import Anchor
+    from torchlint.runtime.survey_reader import Survey
 
 _ONLY_WHERE: Final = ((WITHOUT_RECOMPILING, recompiles), (WITHOUT_CHECKPOINTS, recomputes))
 """Runs that show what a step would take otherwise, and what has to have been seen before."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.profile.kinds.communication import blocked_by_rank, own_work
-from torchlint.profile.loaders import waited_s
+from torchlint.profile.loader_waits import waited_s
 from torchlint.runtime.probe.messages import InputSeen, ReadsSeen
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def ranks_of(evidence: Evidence) -> tuple[Rank, ...]:
     windows, timed = evidence.windows, dict(enumerate(evidence.timing.ranks))
     waited = _each(evidence.window_or_none(InputSeen), waited_s)
     reads = _each(evidence.window_or_none(ReadsSeen), _reads)
-    blocked = blocked_by_rank(evidence) if "communication" in windows else {}
+    blocked = blocked_by_rank(evidence) if "exchanges" in windows else {}
     work: Mapping[int, float] = {}
     if blocked:
-        ranks = tuple(each for each in windows["communication"].ranks if each.rank in blocked)
+        ranks = tuple(each for each in windows["exchanges"].ranks if each.rank in blocked)
         works = own_work(ranks, evidence.window_or_none(InputSeen))
         work = dict(zip(blocked, works, strict=True))
     return tuple(

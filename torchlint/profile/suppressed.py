@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import date
 
-    from torchlint.profile.result import RunFinding
+    from torchlint.profile.profile_result import RunFinding
     from torchlint.silence.suppression_comments import LogicalLine
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.profile.timing import in_turns, timing_of
-from torchlint.runtime.probe.settings import MEASURE
+from torchlint.runtime.probe.run_settings import MEASURE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.jobs import Jobs
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.profile.wish import Wish
-    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.workspace import Workspace
 
 PAYS: Final = 0.05

@@ -13,7 +13,7 @@ from torchlint.experiment.plan import FEWEST_BLOCKS
 from torchlint.experiment.rotation import rotate
 from torchlint.experiment.subject import AGAIN, ORIGINAL, Variant
 from torchlint.profile.evidence import CUT, Timing
-from torchlint.runtime.probe.settings import MEASURE
+from torchlint.runtime.probe.run_settings import MEASURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.jobs import Jobs
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.rotation import Block
-    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
 

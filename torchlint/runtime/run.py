@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from torchlint.runtime import probe
 from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
 from torchlint.runtime.decoding import MalformedError, Message
-from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
     CRASHED,
     ERROR,
@@ -27,9 +26,10 @@ from torchlint.runtime.failures import (
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.messages import Ended
-from torchlint.runtime.probe.settings import Settings, write
+from torchlint.runtime.probe.run_settings import Settings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
+from torchlint.runtime.run_variables import variables
 from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.disk_space import release
 from torchlint.runtime.sandbox.fenced import fenced
@@ -41,7 +41,7 @@ from torchlint.runtime.temporary_folders import remove
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from torchlint.runtime.launchers.launcher import Launcher
+    from torchlint.runtime.launchers.launcher_protocol import Launcher
     from torchlint.runtime.nodes.nodes import Nodes
     from torchlint.runtime.started import Started
     from torchlint.runtime.workspace import Workspace

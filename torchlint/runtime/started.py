@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import psutil
 
     from torchlint.runtime.failures import Failed
-    from torchlint.runtime.processes.tree import Tree
+    from torchlint.runtime.processes.process_tree import Tree
     from torchlint.runtime.workspace import Workspace
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from torchlint.runtime import temporary_folders as folders
 from torchlint.runtime.probe.files.territory import missing_caches
 from torchlint.runtime.processes.interrupts import Interrupts
-from torchlint.runtime.processes.tree import (
+from torchlint.runtime.processes.process_tree import (
     Tree,
     adopted,
     children,

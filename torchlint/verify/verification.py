@@ -16,7 +16,6 @@ from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.failures import TIMEOUT
 from torchlint.runtime.probe.messages import Lanes
-from torchlint.verify.budget import layout, room_words
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import Fixes
 from torchlint.verify.finished import digests
@@ -26,6 +25,7 @@ from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.result import Result, Verdict
+from torchlint.verify.time_budget import layout, room_words
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from torchlint.experiment.request import Request
     from torchlint.finding import Finding
     from torchlint.runtime.failures import Failed
-    from torchlint.verify.budget import Layout
     from torchlint.verify.result import Comparison, FixResult, Noise, Numerics
+    from torchlint.verify.time_budget import Layout
 
 
 _INCONCLUSIVE: Final = 3

@@ -71,7 +71,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.layers.chain import Step
-from torchlint.analysis.layers.layers import layers_of
+from torchlint.analysis.layers.expression_layers import layers_of
 from torchlint.analysis.names import How
 from torchlint.analysis.torch_api import BATCH_NORMS
 from torchlint.rule import (

@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.layers.expression_layers import Layers
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.torch_api import CONVOLUTIONS, LINEAR
 from torchlint.rule import because

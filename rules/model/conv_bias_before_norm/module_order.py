@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.layers.chain import Chain, Step
+from torchlint.analysis.layers.expression_layers import Layers
 from torchlint.analysis.layers.layer_lists import GROW, UNORDERED, assign_targets
-from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import occurrences
 from torchlint.because import because

@@ -4,7 +4,7 @@ import re
 
 import libcst as cst
 
-from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.layers.expression_layers import Layers
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import BATCH_NORMS, INSTANCE_NORMS
 from torchlint.analysis.uses import method_name, receiver

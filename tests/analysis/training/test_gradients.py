@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 
 from torchlint.analysis.module import Module
-from torchlint.analysis.training import gradients
+from torchlint.analysis.training import manual_gradients
 from torchlint.files.reading import decode
 from torchlint.source.parse import parse
 
@@ -40,12 +40,12 @@ def module(code: str) -> Module:
     ],
 )
 def test_what_a_file_does_with_gradients(code: str, reads: bool, sums: bool) -> None:
-    assert gradients.reads(module(code)) is reads
-    assert gradients.accumulates(module(code)) is sums
+    assert manual_gradients.reads(module(code)) is reads
+    assert manual_gradients.accumulates(module(code)) is sums
 
 
 def test_code_that_does_not_count() -> None:
     parsed = module("for p in ps:\n    p.grad += g\n")
     (loop,) = parsed.nodes(cst.For)
-    assert gradients.reads(parsed)
-    assert not gradients.reads(parsed, besides=loop)
+    assert manual_gradients.reads(parsed)
+    assert not manual_gradients.reads(parsed, besides=loop)

@@ -11,7 +11,7 @@ from tests.profile.kinds.conftest import evidence, facts, findings
 from torchlint.profile.kinds import communication
 from torchlint.runtime.probe.messages import (
     Collectives,
-    CommunicationSeen,
+    ExchangesSeen,
     GradientExchanges,
     InputSeen,
     Loader,
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 PLACE = ("/train.py", 9)
 
 
-def rank(**more: Any) -> CommunicationSeen:
+def rank(**more: Any) -> ExchangesSeen:
     """Of a window of 100 steps of 10 ms."""
     steps: dict[str, Any] = {"took": [0.01], "ran": [0.008], "blocked": [0.001]}
     values = {name: each * 100 for name, each in steps.items()}
-    return CommunicationSeen(**{"gloo": True, **values, **more})
+    return ExchangesSeen(**{"gloo": True, **values, **more})
 
 
 def exchange(
@@ -42,7 +42,7 @@ def collective(seconds: float, what: str = "all_reduce", calls: int = 200) -> Co
     return Collectives(PLACE, what, calls, seconds)
 
 
-def ranks(*seen: CommunicationSeen) -> Evidence:
+def ranks(*seen: ExchangesSeen) -> Evidence:
     return evidence(dict(enumerate(seen)))
 
 
@@ -90,12 +90,12 @@ def test_a_line_that_only_waits_is_called_so() -> None:
     assert found.fact == "waits for messages, 5 ms a step"
 
 
-def slow(blocked: list[float | None], cpu_ms: float) -> CommunicationSeen:
+def slow(blocked: list[float | None], cpu_ms: float) -> ExchangesSeen:
     """Where the system does not count how long a thread waits for a processor."""
     return rank(blocked=blocked, ran=[cpu_ms / 1000] * 100)
 
 
-def counted(blocked: list[float], held: list[float], ran: float = 0) -> CommunicationSeen:
+def counted(blocked: list[float], held: list[float], ran: float = 0) -> ExchangesSeen:
     """On a system that counts how long a thread runs and waits for a processor."""
     steps = len(blocked)
     return rank(blocked=blocked, held=held, took=[0.01] * steps, ran=[ran] * steps)
@@ -166,8 +166,8 @@ def test_a_rank_with_a_slow_loader_is_not_called_slow_as_well() -> None:
 def test_on_several_machines_the_slow_rank_is_named_with_its_own() -> None:
     late, early = slow([0.001] * 100, 9.0), slow([0.004] * 100, 6.0)
     seen = evidence({1: late, 0: early})
-    named = replace(seen.windows["communication"], node="node2")
-    (found,) = judged(replace(seen, windows={"communication": named}))
+    named = replace(seen.windows["exchanges"], node="node2")
+    (found,) = judged(replace(seen, windows={"exchanges": named}))
     assert found.fact.startswith("rank 1 on node2 works longest")
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.profile.conftest import timing
 from tests.profile.kinds.conftest import evidence
-from torchlint.profile.judging import facts_of
 from torchlint.profile.kinds.kernel_choice import unseen
+from torchlint.profile.run_findings import facts_of
 from torchlint.runtime.probe.messages import TF32, FlopsSeen, KernelsSeen, OptimizerKernels
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence
 from torchlint.profile.kinds.layer_cost import table
-from torchlint.profile.layers import Row
+from torchlint.profile.layer_table import Row
 from torchlint.runtime.probe.messages import (
     FlopsSeen,
     KernelsSeen,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.profile.kinds.conftest import evidence
-from torchlint.profile.judging import facts_of
+from torchlint.profile.run_findings import facts_of
 from torchlint.runtime.probe.messages import MemorySeen
 
 HOST = MemorySeen(

@@ -13,7 +13,7 @@ import pytest
 
 from tests.report.profile import sample_profiles as profiles
 from tests.report.verify import sample_results as results
-from torchlint.profile.result import Profile
+from torchlint.profile.profile_result import Profile
 from torchlint.report.profile import profile_json
 from torchlint.report.verify import verification_json
 from torchlint.runtime.sandbox.side_effects import SideEffect

@@ -10,8 +10,8 @@ import pytest
 from tests.report.verify.sample_results import declared
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.report.verify.verification_progress import VerificationProgress
-from torchlint.verify.budget import Layout, TimeNeeded
 from torchlint.verify.result import Agreement, Numerics
+from torchlint.verify.time_budget import Layout, TimeNeeded
 
 NEEDED = TimeNeeded(10.0, 10.0, likely_equal=True, round=18.75, looks=(4, 8, 16))
 LAYOUT = Layout((ORIGINAL, AGAIN, CHANGED), declared(), NEEDED)

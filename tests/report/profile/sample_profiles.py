@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from tests.report.verify.sample_results import environment
 from torchlint.profile.evidence import Timing
-from torchlint.profile.layers import Row
-from torchlint.profile.ranks import Rank
-from torchlint.profile.result import (
+from torchlint.profile.layer_table import Row
+from torchlint.profile.profile_result import (
     Broken,
     Budgeted,
     Change,
@@ -19,8 +18,9 @@ from torchlint.profile.result import (
     RunFinding,
     Static,
 )
+from torchlint.profile.ranks import Rank
+from torchlint.profile.step_timeline import Span
 from torchlint.profile.sweep import Sweep, Tried
-from torchlint.profile.timeline import Span
 from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SPANS = (

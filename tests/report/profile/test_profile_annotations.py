@@ -21,14 +21,14 @@ from torchlint.experiment.figures import TIMES
 from torchlint.finding import Position, Tier
 from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.kind import Kind
-from torchlint.profile.result import Line
+from torchlint.profile.profile_result import Line
 from torchlint.report.profile.profile_annotations import as_commands, as_findings, as_sarif
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from torchlint.profile.result import Profile
+    from torchlint.profile.profile_result import Profile
 
 KINDS = {
     "TR101": Kind(code="TR101", summary="a step waits", name="input-wait", page="Wait less.\n\nA."),

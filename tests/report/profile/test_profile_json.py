@@ -18,11 +18,11 @@ from tests.report.profile.sample_profiles import (
 )
 from tests.report.verify.sample_results import environment
 from torchlint.profile import earlier_profile
-from torchlint.profile.layers import Row
+from torchlint.profile.layer_table import Row
 from torchlint.report.profile.profile_json import render
 
 if TYPE_CHECKING:
-    from torchlint.profile.result import RunFinding
+    from torchlint.profile.profile_result import RunFinding
 
 
 def test_a_finding_has_its_ceiling() -> None:

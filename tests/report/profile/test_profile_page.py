@@ -19,8 +19,8 @@ from tests.report.profile.sample_profiles import (
 from tests.report.strict_page import Page
 from tests.report.verify.sample_results import environment
 from torchlint.experiment.figures import TIMES
-from torchlint.profile.layers import Row
-from torchlint.profile.result import Fact, Profile
+from torchlint.profile.layer_table import Row
+from torchlint.profile.profile_result import Fact, Profile
 from torchlint.report.profile import profile_page as profile_page
 
 

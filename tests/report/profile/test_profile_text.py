@@ -19,8 +19,8 @@ from tests.report.profile.sample_profiles import (
 )
 from tests.report.verify.sample_results import environment
 from torchlint.experiment.figures import TIMES
-from torchlint.profile.layers import Row
-from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
+from torchlint.profile.layer_table import Row
+from torchlint.profile.planned_runs import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import Rank
 from torchlint.profile.sweep import Sweep, Tried
 from torchlint.report.profile.profile_text import render
@@ -28,7 +28,7 @@ from torchlint.report.terminal.safe_text import Paint
 from torchlint.runtime.sandbox.side_effects import SideEffect
 
 if TYPE_CHECKING:
-    from torchlint.profile.result import Profile
+    from torchlint.profile.profile_result import Profile
 
 
 def text(found: Profile, width: int = 140, *, details: bool = False) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.report.profile.sample_profiles import SPANS, profile
-from torchlint.profile.timeline import Span
+from torchlint.profile.step_timeline import Span
 from torchlint.report.profile.chrome_trace import MOST_BYTES, render
 
 

@@ -17,7 +17,7 @@ from torchlint.experiment.rotation import rotate
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.nodes.nodes import TORCHRUN, Nodes, Spread
-from torchlint.runtime.probe.settings import MEASURE, PLAIN, VARIABLE, Anchor, Settings
+from torchlint.runtime.probe.run_settings import MEASURE, PLAIN, VARIABLE, Anchor, Settings
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.workspace import Workspace
 
@@ -29,7 +29,7 @@ pytest.importorskip("torch")
 MEETING = "meeting.json"
 SERVE = """
 import sys
-from torchlint.runtime.nodes.agent import serve
+from torchlint.runtime.nodes.node_agent import serve
 serve(sys.argv[1], 1, wait_s=60.0, joined=lambda _: None)
 """
 TRAINS = """

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 from little_parent import Answer, Outcome, Parent, kill_tree
 
-from torchlint.runtime.probe import settings as settings_file
-from torchlint.runtime.probe.settings import VARIABLE, Settings
+from torchlint.runtime.probe import run_settings as settings_file
+from torchlint.runtime.probe.run_settings import VARIABLE, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -176,7 +176,7 @@ sys.path[0] = {str(MAIN.parents[3])!r}
 from torchlint.runtime.probe.script import main_module
 from torchlint.runtime.probe.script import served_sources
 from torchlint.runtime.probe.script import spawned_workers
-from torchlint.runtime.probe.settings import read
+from torchlint.runtime.probe.run_settings import read
 del sys.path[0]
 settings = read()
 served_sources.install(settings)

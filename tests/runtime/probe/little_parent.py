@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from torchlint.runtime.probe.settings import VARIABLE
+from torchlint.runtime.probe.run_settings import VARIABLE
 
 if TYPE_CHECKING:
     import subprocess

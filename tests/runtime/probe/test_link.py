@@ -24,7 +24,7 @@ PRELUDE = """
 import os, sys, threading
 from torchlint.runtime.probe.link import Link
 from torchlint.runtime.probe.messages import Ended, Hello, Raised
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 link = Link(Settings(main="", project="", socket=sys.argv[1], device="cpu"))
 """
 

@@ -13,7 +13,7 @@ from torchlint.runtime.probe import messages
 from torchlint.runtime.probe.instruments.layers import _Record
 from torchlint.runtime.probe.link import Link
 from torchlint.runtime.probe.messages import INSTRUMENTS, ModuleTimes, WindowSeen
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 
 MESSAGES = [
     each

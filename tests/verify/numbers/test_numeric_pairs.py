@@ -13,7 +13,7 @@ from tests.warm_start import start_by
 from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime import run
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.settings import RECORD, Anchor, Settings
+from torchlint.runtime.probe.run_settings import RECORD, Anchor, Settings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.numbers.agreement import RunRequest, compare

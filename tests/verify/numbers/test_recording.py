@@ -12,7 +12,7 @@ from tests.verify.numbers.records import recorded
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.settings import RECORD, Settings
+from torchlint.runtime.probe.run_settings import RECORD, Settings
 from torchlint.verify.numbers import recorder
 from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.numbers.recorder import record, record_all

@@ -17,7 +17,6 @@ from torchlint.analysis.values.call_values import OPTIONS, CallValues
 from torchlint.analysis.values.combine import arithmetic, container, shared
 from torchlint.analysis.values.definitions import Definitions
 from torchlint.analysis.values.environments import is_bound_of_space, observed
-from torchlint.analysis.values.evidence import Evidence
 from torchlint.analysis.values.iteration import iterated_call, unwrapped
 from torchlint.analysis.values.kinds import (
     ARRAYS,
@@ -31,6 +30,7 @@ from torchlint.analysis.values.kinds import (
     kind_by_name,
     sounds_like_count,
 )
+from torchlint.analysis.values.name_evidence import Evidence
 
 if TYPE_CHECKING:
     from torchlint.analysis.flow import Flow

@@ -58,7 +58,7 @@ Exit codes:
 
 
 def _only(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str, ...]:
-    from torchlint.profile.plan import NAMES
+    from torchlint.profile.planned_runs import NAMES
 
     names = tuple(filter(None, (word.strip() for word in value.split(","))))
     unknown = [name for name in names if name not in NAMES]

@@ -54,8 +54,8 @@ import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.loaders import waited_s
-from torchlint.runtime.probe.messages import CommunicationSeen, InputSeen
+from torchlint.profile.loader_waits import waited_s
+from torchlint.runtime.probe.messages import ExchangesSeen, InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
     from torchlint.runtime.probe.messages import Collectives, GradientExchanges, Place
 
-    Rank = Window[CommunicationSeen]
+    Rank = Window[ExchangesSeen]
     Line = TypeVar("Line", GradientExchanges, Collectives)
 
 _MOSTLY: Final = 0.8
@@ -80,7 +80,7 @@ _FEWEST: Final = 10
 kind = Kind(
     code="TR601",
     summary="ranks wait for messages that need not be sent, or for a slower rank",
-    instruments=("communication",),
+    instruments=("exchanges",),
 )
 
 
@@ -120,7 +120,7 @@ def tell(evidence: Evidence) -> Iterator[Told]:
 
 def _ranks(evidence: Evidence) -> tuple[Rank, ...]:
     """The windows of one process group, by rank; empty if there is none or it is not gloo's."""
-    window = evidence.window(CommunicationSeen)
+    window = evidence.window(ExchangesSeen)
     ranks = {each.rank: each for each in window.ranks if each.seen.gloo}
     return tuple(ranks[number] for number in sorted(ranks))
 

@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.runtime.probe.messages import EnvironmentSeen
+from torchlint.runtime.probe.messages import SwitchesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 kind = Kind(
     code="TR901",
     summary="a switch for debugging is on while the script trains",
-    instruments=("environment",),
+    instruments=("switches",),
 )
 
 
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each switch."""
-    seen = evidence.window(EnvironmentSeen).seen
+    seen = evidence.window(SwitchesSeen).seen
     if seen.anomaly:
         fact = "anomaly detection is on in each step"
         yield Observed(None, fact, "switch it on to debug only", None, ("TL702",))

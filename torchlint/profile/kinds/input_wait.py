@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import (
+from torchlint.profile.loader_waits import (
     others_wait_s,
     processors_of_a_rank,
     shown,

@@ -43,7 +43,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind
-from torchlint.profile.layers import Row
+from torchlint.profile.layer_table import Row
 from torchlint.runtime.probe.messages import KernelsSeen, LayersSeen
 
 if TYPE_CHECKING:

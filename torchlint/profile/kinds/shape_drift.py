@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.loaders import shown
+from torchlint.profile.loader_waits import shown
 from torchlint.runtime.probe.messages import ShapesSeen
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import processors_of_a_rank, waited_s, waited_share
+from torchlint.profile.loader_waits import processors_of_a_rank, waited_s, waited_share
 from torchlint.runtime.probe.messages import InputSeen
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
-from torchlint.profile.timeline import STEP, gaps
+from torchlint.profile.step_timeline import STEP, gaps
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
-    from torchlint.profile.result import Profile
-    from torchlint.profile.timeline import Span
+    from torchlint.profile.profile_result import Profile
+    from torchlint.profile.step_timeline import Span
 
 MOST_BYTES: Final = 1_000_000
 _PROCESS: Final = 1

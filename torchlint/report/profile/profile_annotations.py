@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.kind import Kind
-    from torchlint.profile.result import Budgeted, Profile, RunFinding
+    from torchlint.profile.profile_result import Budgeted, Profile, RunFinding
 
 
 def as_sarif(result: Profile, root: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.result import SCHEMA, Profile, RunFinding
+from torchlint.profile.profile_result import SCHEMA, Profile, RunFinding
 from torchlint.report.measured import measured_json
 from torchlint.report.measured.measured_json import Json, Shape, laid_out, rounded
 

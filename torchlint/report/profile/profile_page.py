@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import UNKNOWN, milliseconds, percent
-from torchlint.profile.timeline import gaps
+from torchlint.profile.step_timeline import gaps
 from torchlint.report.measured import measured_page
 from torchlint.report.measured.axes import StepLane
 from torchlint.report.profile import profile_words as words
@@ -17,8 +17,8 @@ from torchlint.runtime.probe.messages import Lanes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from torchlint.profile.result import Fact, Profile, RunFinding
-    from torchlint.profile.timeline import Span
+    from torchlint.profile.profile_result import Fact, Profile, RunFinding
+    from torchlint.profile.step_timeline import Span
 
     Part = tuple[str, str, str, int]
 

@@ -9,7 +9,7 @@ from torchlint.report.measured.progress_line import ProgressLine
 from torchlint.report.terminal.safe_text import plural
 
 if TYPE_CHECKING:
-    from torchlint.profile.plan import Plan
+    from torchlint.profile.planned_runs import Plan
 
 
 class ProfileProgress(ProgressLine):

@@ -12,7 +12,7 @@ from torchlint.report.terminal.columns import clipped, cut_left, joined, padded,
 from torchlint.report.terminal.safe_text import plural, visible, visible_path
 
 if TYPE_CHECKING:
-    from torchlint.profile.result import Profile, RunFinding
+    from torchlint.profile.profile_result import Profile, RunFinding
     from torchlint.report.terminal.safe_text import Paint
 
 CHANGES: Final = 8

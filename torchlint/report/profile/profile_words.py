@@ -15,7 +15,7 @@ from torchlint.experiment.figures import (
     scaled,
 )
 from torchlint.finding import Tier
-from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
+from torchlint.profile.planned_runs import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
 from torchlint.report.measured.measured_words import next_command, processors, told
 from torchlint.report.terminal.safe_text import plural, visible_path
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.profile.evidence import Timing
-    from torchlint.profile.layers import Row
-    from torchlint.profile.result import Change, Compared, Profile, RunFinding, Static
+    from torchlint.profile.layer_table import Row
+    from torchlint.profile.profile_result import Change, Compared, Profile, RunFinding, Static
 
 ON_A_GPU = "On a GPU the host would wait here; on this machine it costs nothing"
 _LIMITS: Final = {"input": "input", "ranks": COMMUNICATION, "messages": COMMUNICATION}

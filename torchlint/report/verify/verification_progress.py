@@ -9,11 +9,11 @@ from torchlint.experiment.figures import duration, milliseconds
 from torchlint.report.measured.progress_line import ProgressLine
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.verification_words import plan as plan_words
-from torchlint.verify.budget import room_words
+from torchlint.verify.time_budget import room_words
 
 if TYPE_CHECKING:
-    from torchlint.verify.budget import Layout
     from torchlint.verify.result import Numerics
+    from torchlint.verify.time_budget import Layout
 
 
 class VerificationProgress(ProgressLine):

@@ -17,7 +17,7 @@ from torchlint.runtime.channel import GONE, HELLO, Channel
 from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import CRASHED, ERROR, Failed, tail_of
 from torchlint.runtime.launchers import slurm
-from torchlint.runtime.nodes import agent
+from torchlint.runtime.nodes import node_agent
 from torchlint.runtime.nodes.meeting import (
     Meeting,
     NodeError,
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.channel import Peer
     from torchlint.runtime.decoding import Message
     from torchlint.runtime.launchers.torchrun import Torchrun
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.processes.tree import Tree
+    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.processes.process_tree import Tree
     from torchlint.runtime.workspace import Workspace
 
 TORCHRUN: Final = "torchrun"
@@ -203,7 +203,7 @@ class Nodes:
             Meeting(hosts_of_this_machine(), self._channel.port, self._token, spread.nodes),
             self._meeting,
         )
-        command = [sys.executable, os.path.abspath(agent.__file__), self._meeting]
+        command = [sys.executable, os.path.abspath(node_agent.__file__), self._meeting]
         if spread.launcher == SLURM:
             command = slurm.on_each_node(spread.nodes, command)
         self._starter = self._workspace.start(lambda: self._begin(command), self._meeting)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from torchlint.runtime.probe import on_import
 from torchlint.runtime.probe.files.territory import OVERLAYFS
 from torchlint.runtime.probe.link import Link
+from torchlint.runtime.probe.run_settings import PLAIN, VARIABLE, read
 from torchlint.runtime.probe.script import main_module, served_sources, spawned_workers
-from torchlint.runtime.probe.settings import PLAIN, VARIABLE, read
 from torchlint.runtime.probe.world import shield, slurm_ranks
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 
 _installed: set[int] = set()

@@ -26,7 +26,7 @@ from torchlint.runtime.probe.messages import Hello
 if TYPE_CHECKING:
     from io import BufferedReader
 
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 TCP = "tcp:"
 """Begins the address of a parent on another machine."""

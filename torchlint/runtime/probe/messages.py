@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.run_settings import Anchor
 
 Place = tuple[str, int]
 """Real path of a file of the project, and a row."""
@@ -370,7 +370,7 @@ class PaddingSeen:
 
 
 @dataclass(slots=True)
-class EnvironmentSeen:
+class SwitchesSeen:
     """Names of variables for debugging that are set; whether anomaly detection is on."""
 
     variables: list[str]
@@ -663,7 +663,7 @@ class Collectives:
 
 
 @dataclass(slots=True)
-class CommunicationSeen:
+class ExchangesSeen:
     """How one rank spends its steps.
 
     Args:
@@ -687,8 +687,8 @@ class CommunicationSeen:
 INSTRUMENTS: dict[str, type] = {
     each.__name__.removesuffix("Seen").lower(): each
     for each in (
-        CommunicationSeen,
-        EnvironmentSeen,
+        ExchangesSeen,
+        SwitchesSeen,
         EvaluationSeen,
         GradientsSeen,
         InputSeen,

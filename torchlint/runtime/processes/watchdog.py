@@ -71,7 +71,7 @@ def _main(folder: str, *path: str) -> None:
         change = sessions.add if word.startswith("+") else sessions.discard
         change(int(word[1:]))
     sys.path += path
-    from torchlint.runtime.processes.tree import end_marked
+    from torchlint.runtime.processes.process_tree import end_marked
     from torchlint.runtime.sandbox.shared_memory import sweep
     from torchlint.runtime.temporary_folders import remove
 

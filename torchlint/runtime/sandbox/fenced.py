@@ -10,7 +10,7 @@ from torchlint.runtime.sandbox import fence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 
 def fenced(command: list[str], settings: Settings, environment: Mapping[str, str]) -> list[str]:

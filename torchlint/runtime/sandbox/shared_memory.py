@@ -8,7 +8,7 @@ import stat
 from contextlib import suppress
 from typing import Final
 
-from torchlint.runtime.probe.world.shared_memory import SHARED
+from torchlint.runtime.probe.world.shared_memory_owners import SHARED
 from torchlint.runtime.temporary_folders import remove
 
 _WHERE: Final = "/dev/shm"  # noqa: S108

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import SourceError, decode
 from torchlint.fixes.splice import spans
-from torchlint.runtime.probe.settings import Place
+from torchlint.runtime.probe.run_settings import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

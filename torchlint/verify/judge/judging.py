@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.first_look import FirstLook
     from torchlint.experiment.request import Design
     from torchlint.experiment.rounds import Pairs, Rounds
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.survey_reader import Survey
     from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
     from torchlint.verify.result import Noise, Numerics
 

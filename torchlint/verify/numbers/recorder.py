@@ -13,9 +13,9 @@ from torchlint.experiment.subject import CHANGED, ORIGINAL, Variant
 from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import Failed, not_understood
 from torchlint.runtime.probe.messages import Recorded
-from torchlint.runtime.probe.settings import RECORD
+from torchlint.runtime.probe.run_settings import RECORD
 from torchlint.runtime.run import Run
-from torchlint.runtime.survey import noted
+from torchlint.runtime.survey_reader import noted
 from torchlint.verify.numbers.traces import Trace
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.jobs import Jobs
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.subject import Watched
-    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
     from torchlint.verify.numbers.agreement import RunRequest

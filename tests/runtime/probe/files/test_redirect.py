@@ -193,7 +193,7 @@ def test_the_same_interpreter_is_shielded_once(tmp_path: Path) -> None:
     script = """
         import os, builtins
         from torchlint.runtime.probe.world import shield
-        from torchlint.runtime.probe.settings import read
+        from torchlint.runtime.probe.run_settings import read
         before = builtins.open, os.stat
         shield.install(read())
         print(before == (builtins.open, os.stat))

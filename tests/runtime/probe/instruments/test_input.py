@@ -16,7 +16,7 @@ from torchlint.runtime.probe.instruments import input as instrument
 from torchlint.runtime.probe.machine import thread_time
 from torchlint.runtime.probe.machine.thread_time import ThreadTime
 from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tests.runtime.probe.fake_cuda import FakeCuda
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import launch
 from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

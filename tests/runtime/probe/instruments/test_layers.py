@@ -10,7 +10,7 @@ import torch
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import layers
 from torchlint.runtime.probe.instruments.layers import DeviceClock, LayerObserver
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.instruments import memory
 from torchlint.runtime.probe.instruments.memory import DeviceMeter, HostMeter, MemoryObserver
 from torchlint.runtime.probe.messages import MemorySeen
-from torchlint.runtime.probe.settings import WINDOW, Anchor, Settings
+from torchlint.runtime.probe.run_settings import WINDOW, Anchor, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

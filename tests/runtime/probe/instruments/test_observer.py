@@ -23,7 +23,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.batches import loader_iterators
 from torchlint.runtime.probe.instruments import install_all, reads
 from torchlint.runtime.probe.messages import INSTRUMENTS
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.instruments.observer import Observer
 
 ALTERING = ("replay", "stance", "uncheckpointed", "uncompiled")
-ONLY_ASK = ("environment", "launch", "recompiles", "stance", "uncompiled")
+ONLY_ASK = ("switches", "launch", "recompiles", "stance", "uncompiled")
 """They change nothing that others could see."""
 
 

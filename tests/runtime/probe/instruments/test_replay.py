@@ -13,7 +13,7 @@ from torch.utils.data import BatchSampler, DataLoader, RandomSampler, Sequential
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import replay
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:

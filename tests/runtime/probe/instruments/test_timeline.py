@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import timeline
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from torchlint.runtime.probe.instruments import uncheckpointed
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import importlib.util
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

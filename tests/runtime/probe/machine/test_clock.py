@@ -9,7 +9,7 @@ import pytest
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.machine import clock as clock_module
 from torchlint.runtime.probe.machine.clock import CpuClock, CudaClock, clock_for, is_capturing
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime.probe.settings import Place
+from torchlint.runtime.probe.run_settings import Place
 from torchlint.runtime.probe.wrapping.executed_lines import Watch
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.modes import measure
 from torchlint.runtime.probe.modes.measure import Meter
-from torchlint.runtime.probe.settings import Anchor, Settings
+from torchlint.runtime.probe.run_settings import Anchor, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.run_settings import Anchor
 
 if TYPE_CHECKING:
     from tests.runtime.probe.conftest import Message, RunProbe, Write

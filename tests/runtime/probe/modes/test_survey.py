@@ -13,7 +13,7 @@ import torch
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.messages import Lanes
 from torchlint.runtime.probe.modes.survey import Surveyor
-from torchlint.runtime.probe.settings import Place, Settings
+from torchlint.runtime.probe.run_settings import Place, Settings
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Streams
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.step_times import durations, lanes, steady, warm_up

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime.probe.settings import WINDOW, Anchor
+from torchlint.runtime.probe.run_settings import WINDOW, Anchor
 
 if TYPE_CHECKING:
     from tests.runtime.probe.conftest import Message, RunProbe
@@ -35,7 +35,7 @@ def windows(run_probe: RunProbe, trained: int, **more: Any) -> tuple[list[Messag
         argv=(str(trained),),
         mode=WINDOW,
         anchor=Anchor("optimizer"),
-        instruments=("environment",),
+        instruments=("switches",),
         until=("ended", "window"),
         **more,
     )
@@ -52,7 +52,7 @@ def test_it_begins_after_the_steps_that_are_skipped_and_has_as_many_as_wanted(
     assert window["held_s"] >= 0 if on_linux else window["held_s"] is None
     # The fourth step begins it, and the eighth ends it before it is printed; Python buffers.
     assert printed == [] or int(printed[-1]) < 8
-    assert window["found"]["environment"]["anomaly"] is True
+    assert window["found"]["switches"]["anomaly"] is True
 
 
 @pytest.mark.parametrize(("steps", "seen"), [(6, 2), (4, None)])
@@ -67,6 +67,6 @@ def test_the_switches_are_those_of_the_script(run_probe: RunProbe) -> None:
     (window,), _ = windows(
         run_probe, 50, skip=1, steps=2, env={"CUDA_LAUNCH_BLOCKING": "1", "NCCL_DEBUG": "INFO"}
     )
-    found = window["found"]["environment"]
+    found = window["found"]["switches"]
     assert found["variables"] == ["CUDA_LAUNCH_BLOCKING"]
     assert found["anomaly"] is False

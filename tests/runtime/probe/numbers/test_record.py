@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime.probe.settings import RECORD, Anchor
+from torchlint.runtime.probe.run_settings import RECORD, Anchor
 
 if TYPE_CHECKING:
     from tests.runtime.probe.conftest import RunProbe, Write

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from torchlint.runtime.probe.numbers.weights import FirstWeights  # noqa: E402
-from torchlint.runtime.probe.settings import RECORD, Settings  # noqa: E402
+from torchlint.runtime.probe.run_settings import RECORD, Settings  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader
 
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.events import GRAD, PASS
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.shielded import BOTH, tree, write_files
 from torchlint.runtime.probe.files.territory import of_run
-from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.probe.run_settings import Settings
 from torchlint.runtime.sandbox import overlayfs as sandboxes
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.probe.settings import Settings
-from torchlint.runtime.probe.wrapping.places import Places
+from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
     from pathlib import Path

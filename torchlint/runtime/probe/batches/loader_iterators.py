@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.wrapping.places import Places
+    from torchlint.runtime.probe.wrapping.user_lines import Places
 
 _WRAPPERS = 8
 """Datasets inside others, as in `Subset`, that are looked into."""

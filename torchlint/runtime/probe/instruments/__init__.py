@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.instruments.observer import Observer
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 
 def install_all(settings: Settings) -> dict[str, Observer]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 _MOST_PLACES = 64

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.wrapping.interpose import replace, shielded
-from torchlint.runtime.probe.wrapping.places import Places
+from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
     from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
 

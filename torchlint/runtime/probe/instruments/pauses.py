@@ -13,7 +13,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.messages import CollectorCalls, PausesSeen, Residue
 from torchlint.runtime.probe.wrapping.interpose import shielded
-from torchlint.runtime.probe.wrapping.places import Places
+from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable

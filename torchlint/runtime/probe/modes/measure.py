@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 NEVER = 1 << 62
 _SHORTEST_S = 1e-9

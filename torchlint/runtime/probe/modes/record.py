@@ -23,7 +23,7 @@ from torchlint.runtime.probe.wrapping import executed_lines
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 SMALL, LARGE = 2_000_000, 100_000_000
 """Up to `SMALL` parameter values all of them are looked at after every step; else after some."""

@@ -14,23 +14,23 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.batches import loader_iterators
 from torchlint.runtime.probe.machine.clock import MEGABYTE, is_capturing, peak_memory_mb
-from torchlint.runtime.probe.machine.ranks import has_ranks
+from torchlint.runtime.probe.machine.own_rank import has_ranks
 from torchlint.runtime.probe.messages import Surveyed
+from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.script import served_sources
 from torchlint.runtime.probe.script.loaded_files import loaded_files
-from torchlint.runtime.probe.settings import Anchor
 from torchlint.runtime.probe.steps import events, step_times
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
+from torchlint.runtime.probe.steps.input_shapes import on_gpu, signature
 from torchlint.runtime.probe.steps.lane_clock import LaneClock
-from torchlint.runtime.probe.steps.shapes import on_gpu, signature
 from torchlint.runtime.probe.wrapping import executed_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 _SCAN_S = 1.0
 """Between two looks at everything that Python has made."""

@@ -12,14 +12,14 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import install_all
 from torchlint.runtime.probe.machine.clock import is_capturing, uses_gpu
-from torchlint.runtime.probe.machine.ranks import has_ranks
+from torchlint.runtime.probe.machine.own_rank import has_ranks
 from torchlint.runtime.probe.machine.thread_time import ThreadTime
 from torchlint.runtime.probe.messages import WindowSeen
 from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 _NEVER = 1 << 62
 

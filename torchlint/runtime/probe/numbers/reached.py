@@ -17,7 +17,7 @@ from torchlint.runtime.probe.wrapping.interpose import replace, shielded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
     Function = Callable[..., Any]
 

@@ -16,7 +16,7 @@ from torchlint.runtime.probe.numbers.streams import number, rank
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 Own = tuple[int, float, float]
 """Size, mean and root mean square of a parameter as the program itself made it."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.package import LOAD
-from torchlint.runtime.probe.settings import VARIABLE
+from torchlint.runtime.probe.run_settings import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

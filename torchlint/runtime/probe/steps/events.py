@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.probe.wrapping.interpose import Function, Lanes, Undo
 
     Heard = Callable[[int, Any, Any], None]

@@ -12,7 +12,7 @@ from textwrap import indent
 
 from torchlint.runtime.probe.files import system
 from torchlint.runtime.probe.package import LOAD
-from torchlint.runtime.probe.settings import VARIABLE
+from torchlint.runtime.probe.run_settings import VARIABLE
 
 _FILE = '''\
 """Written by torchlint: what a program that the script of a run starts does first."""

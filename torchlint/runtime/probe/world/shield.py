@@ -18,7 +18,7 @@ from torchlint.runtime.probe.world import (
 )
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 _installed: set[int] = set()
 """This process, and those that it was forked from. What is installed cannot be taken away."""

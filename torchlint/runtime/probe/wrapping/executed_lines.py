@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import FrameType
 
-    from torchlint.runtime.probe.settings import Place, Settings
+    from torchlint.runtime.probe.run_settings import Place, Settings
 
     Trace = Callable[[FrameType, str, Any], Any]
 

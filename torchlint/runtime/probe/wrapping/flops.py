@@ -19,11 +19,11 @@ from torchlint.runtime.probe.wrapping.interpose import shielded
 from torchlint.runtime.probe.wrapping.module_calls import around_modules
 from torchlint.runtime.probe.wrapping.module_names import ModuleNames
 from torchlint.runtime.probe.wrapping.operations import name_of
-from torchlint.runtime.probe.wrapping.places import Places
+from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
     from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
     Key = tuple[str, str, Place | None]

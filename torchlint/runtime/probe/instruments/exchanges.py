@@ -26,11 +26,11 @@ from torch.optim import optimizer as optim
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.machine.ranks import has_ranks
+from torchlint.runtime.probe.machine.own_rank import has_ranks
 from torchlint.runtime.probe.machine.thread_time import ThreadTime
 from torchlint.runtime.probe.messages import (
     Collectives,
-    CommunicationSeen,
+    ExchangesSeen,
     GradientExchanges,
 )
 from torchlint.runtime.probe.wrapping.interpose import shielded
@@ -156,12 +156,12 @@ class CommunicationObserver(Observer):
         self._blocked.append(0.0)
         self._mark()
 
-    def end(self) -> CommunicationSeen:
+    def end(self) -> ExchangesSeen:
         for model in self._models:
             module = model.module()
             if module is not None:
                 private.time_each_exchange(module, 100)  # as it is made
-        return CommunicationSeen(
+        return ExchangesSeen(
             has_ranks() and _uses_gloo(),
             self._in_each_step(0),
             self._in_each_step(1),

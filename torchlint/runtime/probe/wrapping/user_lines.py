@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 
 class Places:

@@ -12,7 +12,7 @@ from torchlint.profile.functions import Functions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.profile.result import RunFinding
+    from torchlint.profile.profile_result import RunFinding
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import os
 import torch
 
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import EnvironmentSeen
+from torchlint.runtime.probe.messages import SwitchesSeen
 
 _VARIABLES = {
     "CUDA_LAUNCH_BLOCKING": "1",
@@ -22,9 +22,9 @@ _VARIABLES = {
 class EnvironmentObserver(Observer):
     """Looks once, when the window ends."""
 
-    def end(self) -> EnvironmentSeen:
+    def end(self) -> SwitchesSeen:
         variables = [name for name, value in _VARIABLES.items() if os.environ.get(name) == value]
-        return EnvironmentSeen(variables, torch.is_anomaly_enabled())
+        return SwitchesSeen(variables, torch.is_anomaly_enabled())
 
 
 watch = EnvironmentObserver

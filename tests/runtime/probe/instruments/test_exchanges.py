@@ -11,7 +11,7 @@ from torch import distributed
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.instruments import communication
+from torchlint.runtime.probe.instruments import exchanges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def user(tmp_path: Path) -> UserFile:
 
 def watched(user: UserFile, name: str, steps: int = 3) -> Any:
     """What the instrument saw in some calls of the user's function."""
-    return user.watched(communication, name, steps)
+    return user.watched(exchanges, name, steps)
 
 
 def test_gradients_that_are_only_added_to_are_exchanged_for_nothing(user: UserFile) -> None:
@@ -157,7 +157,7 @@ def test_a_process_without_a_group_says_so(user: UserFile) -> None:
 
 
 def test_an_error_of_the_user_stays_his(user: UserFile) -> None:
-    instrument = communication.watch(user.settings)
+    instrument = exchanges.watch(user.settings)
     instrument.open()
     try:
         with pytest.raises(RuntimeError, match="does not require grad"):

@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Final
 from torchlint.runtime import probe
 from torchlint.runtime.channel import HELLO
 from torchlint.runtime.decoding import decode
-from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import tail_of
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.nodes.meeting import Meeting, NodeError, find
 from torchlint.runtime.nodes.orders import OfRun, RunExited, StartRun
 from torchlint.runtime.probe.link import TCP, connect
 from torchlint.runtime.probe.messages import Hello
-from torchlint.runtime.probe.settings import from_values, write
+from torchlint.runtime.probe.run_settings import from_values, write
+from torchlint.runtime.run_variables import variables
 from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.fenced import fenced
 from torchlint.runtime.sandbox.shared_memory import sweep
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from torchlint.runtime.decoding import Message
-    from torchlint.runtime.processes.tree import Tree
+    from torchlint.runtime.processes.process_tree import Tree
 
 _PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(probe.__file__)), "__main__.py")
 _TICK_S: Final = 0.2

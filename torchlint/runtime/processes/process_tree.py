@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from torchlint.runtime.probe.settings import VARIABLE
+from torchlint.runtime.probe.run_settings import VARIABLE
 
 if TYPE_CHECKING:
     import subprocess

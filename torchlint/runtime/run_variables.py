@@ -11,12 +11,12 @@ import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.probe.settings import RECORD, VARIABLE
+from torchlint.runtime.probe.run_settings import RECORD, VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.run_settings import Settings
 
 _THREADS: Final = (
     "OMP_NUM_THREADS",

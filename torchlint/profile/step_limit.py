@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kinds.communication import blocked_by_rank
-from torchlint.profile.loaders import others_wait_s, waited_s
+from torchlint.profile.loader_waits import others_wait_s, waited_s
 from torchlint.runtime.probe.messages import InputSeen
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _messages(evidence: Evidence) -> str:
     blocked = _blocked(evidence)
     if len(blocked) < 2:
         return ""
-    window = evidence.windows["communication"]
+    window = evidence.windows["exchanges"]
     first = min(blocked, key=lambda rank: blocked[rank])
     others = statistics.fmean(each for rank, each in blocked.items() if rank != first)
     share = (others - blocked[first]) / window.step_s
@@ -96,7 +96,7 @@ def _messages(evidence: Evidence) -> str:
 
 def _blocked(evidence: Evidence) -> Mapping[int, float]:
     """Seconds of a step that each rank waits for messages, where that was measured."""
-    return blocked_by_rank(evidence) if "communication" in evidence.windows else {}
+    return blocked_by_rank(evidence) if "exchanges" in evidence.windows else {}
 
 
 def _processor(evidence: Evidence, lanes: Mapping[str, float]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.evidence import CUT
-from torchlint.profile.result import Fact, Line, RunFinding, Static
+from torchlint.profile.profile_result import Fact, Line, RunFinding, Static
 from torchlint.profile.suppressed import Comments
 
 if TYPE_CHECKING:

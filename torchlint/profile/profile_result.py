@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     from torchlint.experiment.machine import Environment
     from torchlint.profile.evidence import Timing
-    from torchlint.profile.layers import Row
+    from torchlint.profile.layer_table import Row
     from torchlint.profile.ranks import Rank
+    from torchlint.profile.step_timeline import Span
     from torchlint.profile.sweep import Sweep
-    from torchlint.profile.timeline import Span
     from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1

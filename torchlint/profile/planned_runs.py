@@ -11,7 +11,7 @@ from torchlint.experiment.errors import too_short
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.survey_reader import Survey
 
 _WINDOW_S: Final = 2.5
 _FEWEST, _MOST = 10, 300
@@ -67,7 +67,7 @@ DIAGNOSTICS: Final = (
             "gradients",
             "evaluation",
             "padding",
-            "environment",
+            "switches",
             "launch",
         ),
     ),
@@ -77,7 +77,7 @@ DIAGNOSTICS: Final = (
     Diagnostic("operations", "kernels and FLOPs", ("kernels",), most=3),
     Diagnostic("memory", "memory", ("memory",), most=50, own_malloc=True),
     Diagnostic("pauses", "pauses", ("pauses",)),
-    Diagnostic(COMMUNICATION, COMMUNICATION, (COMMUNICATION,)),
+    Diagnostic(COMMUNICATION, COMMUNICATION, ("exchanges",)),
 )
 NAMES: Final = ("reads", "input", "layers", "operations", "memory", "pauses", COMMUNICATION)
 """For `--only`; `input` means both of its runs."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Variant
-    from torchlint.runtime.survey import Survey
+    from torchlint.runtime.survey_reader import Survey
     from torchlint.verify.compared.changes import Changes
 
 _RECORDING: Final = 2.0

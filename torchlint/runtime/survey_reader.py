@@ -18,7 +18,7 @@ from torchlint.runtime.run import Run
 if TYPE_CHECKING:
     from torchlint.runtime.channel import Peer
     from torchlint.runtime.probe.messages import Lanes
-    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
 
