@@ -37,7 +37,7 @@ from torchlint.ruleapi.registry import all_rules  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 PER = 100_000
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.case_files import Case, Expected
     from torchlint.finding import Finding, Position
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 EVERYTHING = Wanted(hints=True, pedantic=True)
 

@@ -27,7 +27,7 @@ from torchlint.ruleapi.declared import (
     remove,
     sets,
 )
-from torchlint.ruleapi.rule import Rule, Triggers, without_fix
+from torchlint.ruleapi.rule_definition import Rule, Triggers, without_fix
 from torchlint.ruleapi.texts import STEP_TEXT, functions_in
 
 __all__ = [

@@ -15,7 +15,7 @@ from torchlint.__main__ import run
 from torchlint.engine.check import Report
 from torchlint.finding import Applicability, Diagnostic, Finding
 from torchlint.ruleapi import registry
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -49,7 +49,7 @@ def test_debug_lets_the_exception_through(torchlint: Run, monkeypatch: pytest.Mo
 def test_debug_shows_the_traceback_of_a_rule_that_crashes(here: Path) -> None:
     (here / "a.py").write_text("import torch\nmodel = torch.nn.DataParallel(model)\n")
     code = (
-        "import sys; from torchlint.__main__ import main; from torchlint.ruleapi.rule import Rule; "
+        "import sys; from torchlint.__main__ import main; from torchlint.ruleapi.rule_definition import Rule; "
         "Rule.finding = lambda *words, **options: 1 / 0; main()"
     )
     said = {}

@@ -19,7 +19,7 @@ from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
 from torchlint.project.target import Target
 from torchlint.reported import Fact, Waiting
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from torchlint.engine.gate import wanted_by
 from torchlint.files.words import UNCOMMENTED, UNQUOTED, Words
 from torchlint.project.target import mentions_torch
-from torchlint.ruleapi.rule import Rule, Triggers
+from torchlint.ruleapi.rule_definition import Rule, Triggers
 
 
 def rule(code: str = "TL901", **rest: object) -> Rule:

@@ -8,7 +8,7 @@ import pytest
 from torchlint.config.settings import NEWEST_TORCH, ConfigError, Selection
 from torchlint.engine.targets import Wishes, plan, plan_text
 from torchlint.ruleapi import registry
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path in (
         "torchlint/__init__.py",
         "torchlint/config/settings.py",
-        "torchlint/ruleapi/rule.py",
+        "torchlint/ruleapi/rule_definition.py",
         "torchlint/report/formats/text.py",
         "site/plugin/__init__.py",
         "site/plugin/deep/rule.py",
@@ -52,7 +52,7 @@ def edit(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
-        (lambda home: edit(home / "torchlint" / "ruleapi" / "rule.py"), True),
+        (lambda home: edit(home / "torchlint" / "ruleapi" / "rule_definition.py"), True),
         (lambda home: edit(home / "torchlint" / "config" / "settings.py"), True),
         (lambda home: edit(home / "site" / "plugin" / "deep" / "rule.py"), True),
         (lambda home: (home / "site" / "plugin" / "new.py").write_text(""), True),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.finding import Applicability, Tier
 from torchlint.report import rules
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 
 if TYPE_CHECKING:
     import pytest

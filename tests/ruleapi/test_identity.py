@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 import pytest
 
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable

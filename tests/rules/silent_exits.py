@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.because import because
 from torchlint.reported import Fact
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from tests.case_files import Case
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 FILES = sorted((Path(__file__).parent / "cases").glob("*.py"))
 RULES = {rule.name.replace("-", "_"): rule for rule in all_rules().values()}

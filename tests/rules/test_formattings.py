@@ -25,7 +25,7 @@ from torchlint.silence.tiers import Wanted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 RECORDER: Final = Path(__file__).with_name("loss_bits.py")

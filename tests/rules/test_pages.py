@@ -15,7 +15,7 @@ from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 SECTIONS = (
     "What it does",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.analysis.module import Module
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 CASES = Path(__file__).parent / "cases"
 RULES = [rule for rule in all_rules().values() if rule.code.startswith("TL")]

@@ -14,7 +14,7 @@ from torchlint.engine.check import check
 from torchlint.fixes.fixer import fix_targets
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module

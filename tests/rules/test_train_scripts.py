@@ -19,7 +19,7 @@ from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
     from torchlint.finding import Finding
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 EVERYTHING = Wanted(hints=True, pedantic=True)

@@ -11,7 +11,7 @@ from torchlint.ruleapi.texts import STEP_TEXT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 
 class CandidateError(Exception):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.module import Module
     from torchlint.reported import Reported
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 _T = TypeVar("_T")
 

@@ -29,7 +29,7 @@ from torchlint.workers.endable import LONGEST_S, begin_item, end_items
 if TYPE_CHECKING:
     from torchlint.project.target import Target
     from torchlint.reported import Reported
-    from torchlint.ruleapi.rule import NodeCheck, Rule
+    from torchlint.ruleapi.rule_definition import NodeCheck, Rule
 
 
 def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResult]]:

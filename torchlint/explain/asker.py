@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from torchlint.project.target import Target
     from torchlint.reported import Reported
     from torchlint.ruleapi.declared import Pattern
-    from torchlint.ruleapi.rule import NodeCheck, Rule, Version
+    from torchlint.ruleapi.rule_definition import NodeCheck, Rule, Version
     from torchlint.silence.suppressions import Suppressions
 
 _IF_NOT: Final = "without that it would be reported, if the rest holds"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.module import Module
     from torchlint.explain.code_words import CodeWords
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 _BRING_NAMES = (How.IMPORT, How.DEFINITION)
 _STARRED = "`{}` may be what `from {} import *` in {} brings"

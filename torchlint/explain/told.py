@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from torchlint.because import because
 from torchlint.finding import Tier
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
     from torchlint.project.project import Project
     from torchlint.project.target import Target
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
     from torchlint.workers.pool import Pool
 
 _COMPOUND: Final = (cst.For, cst.While, cst.If, cst.With, cst.FunctionDef, cst.ClassDef)

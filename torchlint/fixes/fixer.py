@@ -17,7 +17,7 @@ from torchlint.finding import Applicability, Diagnostic, Finding
 from torchlint.fixes.editable import Editable
 from torchlint.fixes.splice import spans, that_fit, with_fixes
 from torchlint.memory.store import Store
-from torchlint.ruleapi.rule import without_fix
+from torchlint.ruleapi.rule_definition import without_fix
 from torchlint.silence.tiers import Wanted, choose
 
 if TYPE_CHECKING:

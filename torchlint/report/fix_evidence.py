@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 _FILE = os.path.join(os.path.dirname(__file__), "fix_evidence.json")
 _NEXT = "\n## References\n"

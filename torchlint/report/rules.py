@@ -10,7 +10,7 @@ from torchlint.report.terminal.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 
 def table(rules: Sequence[Rule]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.config.settings import LISTED, ConfigError, nearest, normalised, shortened
 from torchlint.ruleapi.plugins import PluginError, Trouble, contained, one_line
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 from torchlint.ruleapi.sources import roots
 
 if TYPE_CHECKING:

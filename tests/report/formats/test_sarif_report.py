@@ -20,7 +20,7 @@ from torchlint.finding import (
     Tier,
 )
 from torchlint.report.formats import sarif
-from torchlint.ruleapi.rule import Rule
+from torchlint.ruleapi.rule_definition import Rule
 from torchlint.version import __version__
 
 MakeFinding = Callable[..., Finding]

@@ -13,7 +13,7 @@ from torchlint.cli.planning import require_rules
 from torchlint.cli.printing import print_lines
 
 if TYPE_CHECKING:
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 
 @click.command("rule", cls=Command)

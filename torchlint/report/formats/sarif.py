@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from torchlint.finding import Diagnostic, Finding, Fix, Position, Related
     from torchlint.report.formats.json import Json
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
 
 MOST_RESULTS: Final = 25_000
 """GitHub refuses a run with more; it keeps the 5,000 most severe."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torchlint.finding import Diagnostic, Finding
     from torchlint.memory.store import Store
     from torchlint.project.target import Target
-    from torchlint.ruleapi.rule import Rule
+    from torchlint.ruleapi.rule_definition import Rule
     from torchlint.workers.pool import Pool
 
 _CHANGED: Final = "The file has changed since it was checked; run it again."
