@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 from torchlint.runtime.probe.modes.measure import Meter
-from torchlint.runtime.probe.run_settings import MEASURE, Anchor, Settings
+from torchlint.runtime.probe.run_settings import MEASURE, Anchor, RunSettings
 from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Training:
 
 def listen(anchor: Anchor) -> tuple[Meter, Callable[[], None]]:
     """A meter in the midst of a turn, and what takes it away."""
-    settings = Settings(main="", project="", mode=MEASURE, anchor=anchor)
+    settings = RunSettings(main="", project="", mode=MEASURE, anchor=anchor)
     meter = Meter(settings, NoParent(), torch.cuda)  # type: ignore[arg-type]
     return meter, events.at_anchor(anchor, meter.boundary)
 

@@ -17,7 +17,7 @@ import pytest
 from torchlint.runtime import run
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.probe.run_settings import MEASURE, VARIABLE, Anchor, Settings
+from torchlint.runtime.probe.run_settings import MEASURE, VARIABLE, Anchor, RunSettings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace
 
@@ -174,7 +174,7 @@ class Scene:
             "PYTHONPATH": str(self.folder / "packages"),
         }
         return Job(
-            Settings(**values),  # type: ignore[arg-type]
+            RunSettings(**values),  # type: ignore[arg-type]
             launcher=Torchrun(nproc) if nproc > 1 else Python(),
             environment=environment,
             cwd=str(self.folder),

@@ -23,7 +23,7 @@ import pytest
 import torchlint
 from torchlint.runtime.probe import run_settings as settings_file
 from torchlint.runtime.probe.files.territory import missing_caches
-from torchlint.runtime.probe.run_settings import VARIABLE, Settings
+from torchlint.runtime.probe.run_settings import VARIABLE, RunSettings
 from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox import overlayfs as sandboxes
 from torchlint.runtime.sandbox.fenced import fenced
@@ -183,8 +183,8 @@ def run_shielded(
 
 def _settings(
     project: Path, script: str, sandbox: str, scratch: Path, argv: Sequence[str]
-) -> Settings:
-    return Settings(
+) -> RunSettings:
+    return RunSettings(
         main=str(project / script),
         argv=tuple(argv),
         socket=str(scratch / "s"),

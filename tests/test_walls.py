@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+from tests.shielded import write_files
 
 ROOT = Path(__file__).parents[1]
 
@@ -121,3 +125,30 @@ def test_an_edge_that_closes_a_circle_is_caught(graph: grimp.ImportGraph) -> Non
         importer="torchlint.analysis.names", imported="torchlint.analysis.values.values"
     )
     assert {"torchlint.analysis.names", "torchlint.analysis.values.values"} <= set(circle(graph))
+
+
+def twins(root: Path) -> list[str]:
+    """The names of files and of public classes that the product has twice."""
+    paths = [path for room in ("torchlint", "rules") for path in (root / room).rglob("*.py")]
+    classes = [
+        node.name
+        for path in paths
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    names = Counter(path.name for path in paths if path.name[:2] != "__") + Counter(classes)
+    return [name for name, times in names.items() if times > 1]
+
+
+def test_a_name_stands_for_one_file_or_one_public_class() -> None:
+    assert twins(ROOT) == []
+
+
+def test_names_that_occur_twice_are_caught(tmp_path: Path) -> None:
+    text = "class _Own: ...\nclass Plan:\n    class Settings: ..."
+    write_files(tmp_path, {"torchlint/cli/a.py": text, "torchlint/b/__init__.py": ""})
+    assert twins(tmp_path) == []
+    write_files(
+        tmp_path, {"rules/data/a.py": text, "rules/data/_b.py": "", "rules/__init__.py": ""}
+    )
+    assert twins(tmp_path) == ["a.py", "Plan"]

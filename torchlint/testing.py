@@ -47,11 +47,11 @@ def no_sync(*, allow: Collection[str] = ()) -> Iterator[None]:
     __tracebackhide__ = True  # from pytest
     # Late, so that tests can be collected without torch.
     from torchlint.runtime.probe.instruments.reads import FUNCTIONS, METHODS, ReadObserver
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
     _check(allow, {kind for kind, _ in (*METHODS.values(), *FUNCTIONS.values())})
     # With the device "cpu" all tensors count, so that a test says the same on every machine.
-    reads = ReadObserver(Settings(main="", project=os.path.abspath(os.sep), device="cpu"))
+    reads = ReadObserver(RunSettings(main="", project=os.path.abspath(os.sep), device="cpu"))
     reads.open()
     try:
         yield

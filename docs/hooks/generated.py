@@ -20,7 +20,7 @@ from torchlint.ruleapi.registry import all_rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.profile.kind import Kind
+    from torchlint.profile.kind import FindingKind
     from torchlint.ruleapi.rule_definition import Rule
 
 FAMILIES: Final = {
@@ -157,11 +157,11 @@ def _kind_index() -> str:
     )
 
 
-def _kind_file(kind: Kind) -> str:
+def _kind_file(kind: FindingKind) -> str:
     return f"{_KINDS}/{kind.name.replace('-', '_')}.py"
 
 
-def _kind_page(kind: Kind) -> str:
+def _kind_page(kind: FindingKind) -> str:
     file = _kind_file(kind)
     title, _, text = kind.page.strip().partition("\n")
     source = f"## Source\n\n[`{file}`](../../{file})\n"

@@ -19,14 +19,7 @@ from torchlint.files.reading import SourceError
 from torchlint.runtime.failures import OutOfTime
 from torchlint.verify import verification as session
 from torchlint.verify.finished import digests
-from torchlint.verify.result import (
-    Agreement,
-    Comparison,
-    FixPlace,
-    FixResult,
-    Result,
-    Verdict,
-)
+from torchlint.verify.result import Agreement, Comparison, FixMeasurement, FixPlace, Result, Verdict
 
 PATCH = """\
 --- a/train.py
@@ -64,7 +57,7 @@ class Session:
     def verify(self, request: Any, changes: Any, watcher: Any) -> Result:
         self.asked.append((request, changes))
         fixes = tuple(
-            FixResult(
+            FixMeasurement(
                 each.id, each.code, each.name, "unsafe", each.message,
                 (FixPlace(each.path, 7, True),), self.alone,
             )

@@ -13,7 +13,7 @@ import pytest
 from torchlint.experiment import rotation
 from torchlint.experiment.rotation import Block, Round, rotate
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.processes.process_tree import Tree
+from torchlint.runtime.processes.process_tree import ProcessTree
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -359,16 +359,16 @@ def test_ctrl_c_leaves_nothing(scene: Scene, monkeypatch: pytest.MonkeyPatch, mo
 def test_ctrl_c_leaves_nothing_while_processes_are_signalled(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, turns: str, name: str
 ) -> None:
-    whole = getattr(Tree, name)
+    whole = getattr(ProcessTree, name)
     raised = []
 
-    def interrupted(tree: Tree) -> object:
+    def interrupted(tree: ProcessTree) -> object:
         if not raised:
             raised.append(True)
             raise KeyboardInterrupt
         return whole(tree)
 
-    monkeypatch.setattr(Tree, name, interrupted)
+    monkeypatch.setattr(ProcessTree, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         turn_round(scene, both(scene, LEAVES_TRACES, LEAVES_TRACES))
 

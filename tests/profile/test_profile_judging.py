@@ -12,8 +12,8 @@ from tests.profile.conftest import survey, timing
 from torchlint.finding import Finding, Position, Tier
 from torchlint.profile import run_findings
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.profile_result import Fact, Line
+from torchlint.profile.kind import FindingKind, Observed, Told
+from torchlint.profile.profile_result import Line, RunFact
 from torchlint.profile.run_findings import all_kinds, facts_of, judge, unjudged
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> Kinds:
     """Puts other kinds in the place of all: each gives the findings that it is given."""
 
     def given(*findings: Observed, census: bool = False, instruments: tuple[str, ...] = ()) -> None:
-        kind = Kind(code="TR999", name="odd", summary="", census=census, instruments=instruments)
+        kind = FindingKind(
+            code="TR999", name="odd", summary="", census=census, instruments=instruments
+        )
         kind.judges(lambda _: findings)
         monkeypatch.setattr(run_findings, "all_kinds", lambda: MappingProxyType({"TR999": kind}))
 
@@ -140,12 +142,12 @@ def test_it_is_known_which_kinds_were_asked_and_which_should_have_been(kinds: Ki
 def test_what_a_kind_tells_is_no_finding_and_needs_its_instruments(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    kind = Kind(code="TR998", name="memory", summary="", instruments=("memory",))
+    kind = FindingKind(code="TR998", name="memory", summary="", instruments=("memory",))
     kind.tells(lambda seen: [Told("memory", f"{seen.windows['memory'].steps} GiB", {"gib": 3})])
     monkeypatch.setattr(run_findings, "all_kinds", lambda: MappingProxyType({"TR998": kind}))
     window = Window(3, 1.0, None)
     seen = Evidence(survey(), timing(), {"memory": window})
-    assert facts_of(seen) == (Fact("TR998", "memory", "3 GiB", {"gib": 3}),)
+    assert facts_of(seen) == (RunFact("TR998", "memory", "3 GiB", {"gib": 3}),)
     assert facts_of(evidence()) == ()
     assert judge(seen, ()).findings == ()
 

@@ -15,7 +15,7 @@ from torchlint.profile.ranks import ranks_of
 from torchlint.profile.watch import watch
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.messages import ExchangesSeen
-from torchlint.runtime.probe.run_settings import WINDOW, Anchor, Settings
+from torchlint.runtime.probe.run_settings import WINDOW, Anchor, RunSettings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace
 
@@ -29,7 +29,7 @@ STEPS = 40
 
 def watched(name: str, *argv: str) -> Evidence:
     """The evidence of a window of steps of a script with two ranks."""
-    settings = Settings(
+    settings = RunSettings(
         main=str(SCRIPTS / name),
         project=str(SCRIPTS),
         mode=WINDOW,

@@ -21,7 +21,7 @@ sys.exit(int(sys.argv[2]))
 COMMAND = """
 import os, sys
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 from torchlint.runtime.program import script
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.sandbox.overlayfs import available
@@ -30,7 +30,7 @@ from torchlint.runtime.workspace import Workspace
 
 program = script("train.py", ("--code", sys.argv[1]))
 with Workspace() as workspace:
-    settings = Settings(
+    settings = RunSettings(
         main=program.main,
         argv=program.argv,
         project=program.root,

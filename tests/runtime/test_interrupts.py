@@ -12,7 +12,7 @@ import pytest
 
 from torchlint.runtime.processes import interrupts as module
 from torchlint.runtime.processes.interrupts import Interrupts
-from torchlint.runtime.processes.process_tree import Tree
+from torchlint.runtime.processes.process_tree import ProcessTree
 from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -195,16 +195,16 @@ def sleeper() -> subprocess.Popen[bytes]:
 def test_a_workspace_ends_in_order_though_ctrl_c_is_pressed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kill = Tree.kill_once
+    kill = ProcessTree.kill_once
     pressed = []
 
-    def impatient(tree: Tree) -> bool:
+    def impatient(tree: ProcessTree) -> bool:
         if not pressed:
             pressed.append(True)
             signal.raise_signal(signal.SIGINT)
         return kill(tree)
 
-    monkeypatch.setattr(Tree, "kill_once", impatient)
+    monkeypatch.setattr(ProcessTree, "kill_once", impatient)
     with pytest.raises(KeyboardInterrupt), Workspace(str(tmp_path)) as workspace:
         tree = workspace.start(sleeper, "")
     assert pressed == [True]

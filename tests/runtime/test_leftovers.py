@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.shielded import BOTH, write_files
-from torchlint.runtime.probe.run_settings import PLAIN, Settings
+from torchlint.runtime.probe.run_settings import PLAIN, RunSettings
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
@@ -93,7 +93,9 @@ def job(project: Path, sandbox: str) -> Job:
     if sandbox == OVERLAYFS and overlayfs.available(str(project)) != OVERLAYFS:
         pytest.skip("overlayfs is not to be had here")
     main = str(project / "train.py")
-    settings = Settings(main=main, project=str(project), mode=PLAIN, sandbox=sandbox, device="cpu")
+    settings = RunSettings(
+        main=main, project=str(project), mode=PLAIN, sandbox=sandbox, device="cpu"
+    )
     return Job(settings, cwd=str(project))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.scenes import WaitsUntil
-    from torchlint.runtime.processes.process_tree import Tree
+    from torchlint.runtime.processes.process_tree import ProcessTree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify needs POSIX")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a subreaper")
@@ -135,7 +135,7 @@ class Grove:
         self._waits_until = waits_until
         open(self.pids, "w").close()
 
-    def plant(self, workspace: Workspace, body: str, grown: int) -> Tree:
+    def plant(self, workspace: Workspace, body: str, grown: int) -> ProcessTree:
         """Start a script, and wait until so many processes linger."""
         script = os.path.join(self.folder, "script.py")
         with open(script, "w") as stream:

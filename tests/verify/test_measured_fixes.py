@@ -13,7 +13,7 @@ from torchlint.engine.targets import Wishes, plan
 from torchlint.finding import Applicability
 from torchlint.project.target import Target, digest_of
 from torchlint.ruleapi.registry import all_rules
-from torchlint.runtime.probe.run_settings import Place
+from torchlint.runtime.probe.run_settings import FixLines
 from torchlint.silence.tiers import Wanted
 from torchlint.verify.compared import measured_fixes as fixes_module
 from torchlint.verify.compared.fix_lines import places_after, places_before, places_of_pair
@@ -246,12 +246,12 @@ def test_changed_statements_are_watched_where_they_stand():
     after = b"a = 1\nb = f(\n    2,\n)\nd = 4\ne = 5\n"
     removed, written = places_of_pair("t.py", before, after)
     assert removed == ()
-    assert written == (Place("t.py:2", 2, 4), Place("t.py:6", 6, 6))
+    assert written == (FixLines("t.py:2", 2, 4), FixLines("t.py:6", 6, 6))
 
 
 def test_what_is_only_removed_is_watched_in_the_original():
     removed, written = places_of_pair("t.py", b"a = 1\nb = 2\n", b"a = 1\n")
-    assert removed == (Place("t.py:2 (removed)", 2, 2),)
+    assert removed == (FixLines("t.py:2 (removed)", 2, 2),)
     assert written == ()
 
 

@@ -301,7 +301,7 @@ def verify(
 ) -> Callable[..., Verified]:
     def verified(kind: Kind, *more: str) -> Verified:
         if not kind.patient:
-            monkeypatch.setattr(jobs, "Settings", partial(jobs.Settings, give_up_s=4.0))
+            monkeypatch.setattr(jobs, "RunSettings", partial(jobs.RunSettings, give_up_s=4.0))
         if kind.needs and importlib.util.find_spec(kind.needs) is None:
             pytest.skip(f"{kind.needs} is not installed")
         budget = ONE_PAIR if kind.pairs == 1 else ()

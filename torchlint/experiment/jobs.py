@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from torchlint.experiment.errors import ExperimentError
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 from torchlint.runtime.run import Job
 from torchlint.runtime.run_variables import malloc_settings
 from torchlint.runtime.sandbox import overlayfs
@@ -59,9 +59,9 @@ class Jobs:
         self._served: dict[tuple[str, ...], dict[str, str]] = {}
 
     def job(self, variant: Variant, mode: str, **settings: object) -> Job:
-        """A run of this variant; `settings` are more fields of `Settings`."""
+        """A run of this variant; `settings` are more fields of `RunSettings`."""
         program = self._subject.program_of(variant)
-        base = Settings(
+        base = RunSettings(
             main=program.main,
             project=program.root,
             mode=mode,

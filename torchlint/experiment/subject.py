@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from torchlint.runtime.probe.run_settings import Place
+from torchlint.runtime.probe.run_settings import FixLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -18,7 +18,7 @@ ORIGINAL: Final = "original"
 AGAIN: Final = "original again"
 CHANGED: Final = "changed"
 
-Watched = dict[str, tuple[Place, ...]]
+Watched = dict[str, tuple[FixLines, ...]]
 """Real path → the lines of which a run says whether they ran."""
 _S = TypeVar("_S", bound="Subject")
 
@@ -95,9 +95,9 @@ class Linted:
         return {}
 
     def places(self) -> tuple[Watched, Watched]:
-        watched: dict[str, list[Place]] = {}
+        watched: dict[str, list[FixLines]] = {}
         for number, each in enumerate(self.findings):
-            place = Place(str(number), each.start.row, max(each.start.row, each.end.row))
+            place = FixLines(str(number), each.start.row, max(each.start.row, each.end.row))
             watched.setdefault(os.path.realpath(each.path), []).append(place)
         return {path: tuple(places) for path, places in watched.items()}, {}
 

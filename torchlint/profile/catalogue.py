@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 
 from torchlint.config.settings import normalised
 from torchlint.profile import kinds
-from torchlint.profile.kind import Kind
+from torchlint.profile.kind import FindingKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 @cache
-def all_kinds() -> Mapping[str, Kind]:
+def all_kinds() -> Mapping[str, FindingKind]:
     """Every kind by its code, sorted."""
-    found: dict[str, Kind] = {}
+    found: dict[str, FindingKind] = {}
     for info in pkgutil.iter_modules(kinds.__path__, f"{kinds.__name__}."):
         for each in vars(import_module(info.name)).values():
-            if isinstance(each, Kind):
+            if isinstance(each, FindingKind):
                 assert found.get(each.code, each) is each, each.code
                 found[each.code] = each
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def kind_named(word: str) -> Kind | None:
+def kind_named(word: str) -> FindingKind | None:
     """The kind with this code or name, if there is one."""
     (wanted,) = normalised([word]) or ("",)
     return next((k for k in all_kinds().values() if wanted in (k.code, k.name)), None)

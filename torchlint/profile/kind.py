@@ -56,7 +56,7 @@ class Told:
 
 
 @dataclass(eq=False, kw_only=True)
-class Kind:
+class FindingKind:
     """A kind of run-time finding. Its page is the docstring of the file that makes it, and its
     name that of the file.
 

@@ -21,7 +21,7 @@ _LEAST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic:
+class DiagnosticRun:
     """A run of its own, with instruments that may share one.
 
     Args:
@@ -46,18 +46,18 @@ class Diagnostic:
 
 
 REPLAY: Final = "replay"
-WITHOUT_RECOMPILING: Final = Diagnostic(
+WITHOUT_RECOMPILING: Final = DiagnosticRun(
     "recompiles", "the step without compiling again", ("stance", "uncompiled"), alters=True
 )
 """Only where something is compiled again and again."""
-WITHOUT_CHECKPOINTS: Final = Diagnostic(
+WITHOUT_CHECKPOINTS: Final = DiagnosticRun(
     "checkpoints", "the step without checkpoints", ("uncheckpointed",), alters=True
 )
 """Only where modules run again."""
 COMMUNICATION: Final = "communication"
 
 DIAGNOSTICS: Final = (
-    Diagnostic(
+    DiagnosticRun(
         "reads",
         "reads, shapes, gradients",
         (
@@ -71,32 +71,32 @@ DIAGNOSTICS: Final = (
             "launch",
         ),
     ),
-    Diagnostic("input", "input", ("input", "timeline")),
-    Diagnostic(REPLAY, "input, one batch again and again", ("replay",), alters=True),
-    Diagnostic("layers", "layers", ("layers",)),
-    Diagnostic("operations", "kernels and FLOPs", ("kernels",), most=3),
-    Diagnostic("memory", "memory", ("memory",), most=50, own_malloc=True),
-    Diagnostic("pauses", "pauses", ("pauses",)),
-    Diagnostic(COMMUNICATION, COMMUNICATION, ("exchanges",)),
+    DiagnosticRun("input", "input", ("input", "timeline")),
+    DiagnosticRun(REPLAY, "input, one batch again and again", ("replay",), alters=True),
+    DiagnosticRun("layers", "layers", ("layers",)),
+    DiagnosticRun("operations", "kernels and FLOPs", ("kernels",), most=3),
+    DiagnosticRun("memory", "memory", ("memory",), most=50, own_malloc=True),
+    DiagnosticRun("pauses", "pauses", ("pauses",)),
+    DiagnosticRun(COMMUNICATION, COMMUNICATION, ("exchanges",)),
 )
 NAMES: Final = ("reads", "input", "layers", "operations", "memory", "pauses", COMMUNICATION)
 """For `--only`; `input` means both of its runs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProfilePlan:
     """Steps of a window, those that pass before it, and the runs."""
 
     steps: int
     skip: int
-    diagnostics: tuple[Diagnostic, ...]
+    diagnostics: tuple[DiagnosticRun, ...]
     seconds: float
     """What all of them probably take, starts included."""
     impossible: tuple[str, ...] = ()
     """What was wanted and cannot be measured here, each with its reason in brackets."""
 
 
-def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int) -> Plan:
+def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int) -> ProfilePlan:
     """The runs for a program whose first steps are known.
 
     Args:
@@ -121,10 +121,10 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
     impossible = tuple(f"{run.about} ({why_not})" for run in asked if run not in runs)
     passed = sum(skip + each.steps(chosen) for each in runs)
     seconds = seen.start_s * len(runs) + passed * step_s * 1.5
-    return Plan(chosen, skip, runs, seconds, impossible)
+    return ProfilePlan(chosen, skip, runs, seconds, impossible)
 
 
-def wanted(only: Collection[str]) -> tuple[Diagnostic, ...]:
+def wanted(only: Collection[str]) -> tuple[DiagnosticRun, ...]:
     """The runs that these names mean."""
     names = set(only) or {each.name for each in DIAGNOSTICS}
     if "input" in names:

@@ -75,7 +75,7 @@ class RunFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class RunFact:
     """What a run has shown that is no finding: its label and one sentence."""
 
     code: str
@@ -197,7 +197,7 @@ class Profile:
     costs: Mapping[str, float] = field(default_factory=dict)
     sweep: Sweep | None = None
     not_measured: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[RunFact, ...] = ()
     layers: tuple[Row, ...] = ()
     static: tuple[Static, ...] = ()
     lanes: Mapping[str, float] = field(default_factory=dict)

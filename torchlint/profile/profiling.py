@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
-    from torchlint.profile.planned_runs import Diagnostic, Plan
+    from torchlint.profile.planned_runs import DiagnosticRun, ProfilePlan
     from torchlint.profile.profile_result import Static
     from torchlint.profile.step_timeline import Span
     from torchlint.profile.wish import Wish
@@ -52,7 +52,7 @@ _FEWEST_STEPS: Final = 3
 class ProfileWatcher(Watcher, Protocol):
     """Follows the progress of a profile."""
 
-    def planned(self, plan: Plan, step_s: float, timing_s: float) -> None: ...
+    def planned(self, plan: ProfilePlan, step_s: float, timing_s: float) -> None: ...
 
 
 def profile(
@@ -75,7 +75,7 @@ def profile(
 class _Known:
     """What is known so far, so that an early end still reports it."""
 
-    plan: Plan | None = None
+    plan: ProfilePlan | None = None
     timing: Timing | None = None
     windows: dict[str, Window[Any]] = field(default_factory=dict)
     saved: dict[str, float] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class _Profiling(Session[Linted, Profile]):
             if is_needed(self._found.windows):
                 self._run(each, planned, declared)
 
-    def _run(self, run: Diagnostic, planned: Plan, declared: DeclaredPlan) -> None:
+    def _run(self, run: DiagnosticRun, planned: ProfilePlan, declared: DeclaredPlan) -> None:
         """One run, or two in turns; if it fails, the others still tell something."""
         self._watcher.stage(f"{'Timing' if run.alters else 'Watching'} {run.about}")
         try:
@@ -161,7 +161,7 @@ class _Profiling(Session[Linted, Profile]):
         except Failed as failed:
             self._found.missing.append(f"{what} ({failed.message.rstrip('.')})")
 
-    def _watch(self, run: Diagnostic, planned: Plan) -> None:
+    def _watch(self, run: DiagnosticRun, planned: ProfilePlan) -> None:
         """One run with its instruments.
 
         Raises:
@@ -189,7 +189,7 @@ class _Profiling(Session[Linted, Profile]):
         window = next(iter(windows.values()))
         self._found.costs[run.about] = window.step_s / timing.step_s
 
-    def _alter(self, run: Diagnostic, declared: DeclaredPlan) -> None:
+    def _alter(self, run: DiagnosticRun, declared: DeclaredPlan) -> None:
         """The program with something of a step left out, beside the program as it is.
 
         Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.evidence import CUT
-from torchlint.profile.profile_result import Fact, Line, RunFinding, Static
+from torchlint.profile.profile_result import Line, RunFact, RunFinding, Static
 from torchlint.profile.suppressed import Comments
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from torchlint.finding import Finding
     from torchlint.profile.evidence import Evidence
-    from torchlint.profile.kind import Kind, Observed
+    from torchlint.profile.kind import FindingKind, Observed
 
 _MOST_SHARE: Final = 0.99
 
@@ -86,17 +86,17 @@ def _asked(evidence: Evidence, static: Sequence[Finding]) -> dict[str, list[RunF
     }
 
 
-def facts_of(evidence: Evidence) -> tuple[Fact, ...]:
+def facts_of(evidence: Evidence) -> tuple[RunFact, ...]:
     """What the kinds tell beside their findings."""
     return tuple(
-        Fact(kind.code, each.label, each.text, each.values)
+        RunFact(kind.code, each.label, each.text, each.values)
         for kind in all_kinds().values()
         if kind.teller is not None and _was_watched(kind, evidence)
         for each in kind.teller(evidence)
     )
 
 
-def _was_watched(kind: Kind, evidence: Evidence) -> bool:
+def _was_watched(kind: FindingKind, evidence: Evidence) -> bool:
     known = evidence.windows.keys() | evidence.saved.keys()
     return known.issuperset(kind.instruments)
 
@@ -117,7 +117,7 @@ def _place(finding: RunFinding) -> tuple[str, str, int]:
 
 
 def _finding(
-    kind: Kind, seen: Observed, evidence: Evidence, static: Sequence[Finding]
+    kind: FindingKind, seen: Observed, evidence: Evidence, static: Sequence[Finding]
 ) -> RunFinding:
     place, made = _line(seen.place), _line(seen.made)
     share = None if seen.share is None else max(0.0, min(seen.share, _MOST_SHARE))

@@ -26,7 +26,7 @@ from torchlint.runtime.failures import (
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.messages import Ended
-from torchlint.runtime.probe.run_settings import Settings, write
+from torchlint.runtime.probe.run_settings import RunSettings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
 from torchlint.runtime.run_variables import variables
@@ -73,7 +73,7 @@ class Job:
         own_network: under overlayfs it gets a loopback of its own, and sees no other machine.
     """
 
-    settings: Settings
+    settings: RunSettings
     launcher: Launcher = field(default_factory=Python)
     environment: Mapping[str, str] = field(default_factory=dict)
     cwd: str = ""
@@ -300,7 +300,7 @@ class Run:
             channel.close()
             raise
 
-    def _begin(self, job: Job, settings: Settings, mark: str) -> subprocess.Popen[bytes]:
+    def _begin(self, job: Job, settings: RunSettings, mark: str) -> subprocess.Popen[bytes]:
         environment = variables(settings, mark, self._temporary, job.environment)
         command = fenced(job.launcher.command([PROBE, mark]), settings, environment)
         if settings.sandbox == OVERLAYFS:

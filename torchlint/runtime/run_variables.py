@@ -16,7 +16,7 @@ from torchlint.runtime.probe.run_settings import RECORD, VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 _THREADS: Final = (
     "OMP_NUM_THREADS",
@@ -33,7 +33,7 @@ _MALLOC: Final = {
 
 
 def variables(
-    settings: Settings, mark: str, temporary: str, more: Mapping[str, str]
+    settings: RunSettings, mark: str, temporary: str, more: Mapping[str, str]
 ) -> dict[str, str]:
     """The environment of a run.
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import psutil
 
     from torchlint.runtime.failures import Failed
-    from torchlint.runtime.processes.process_tree import Tree
+    from torchlint.runtime.processes.process_tree import ProcessTree
     from torchlint.runtime.workspace import Workspace
 
 
@@ -58,7 +58,7 @@ class Started(Protocol):
 class Here:
     """Those of a run on this machine alone."""
 
-    tree: Tree
+    tree: ProcessTree
     workspace: Workspace
 
     @property

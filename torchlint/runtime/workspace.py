@@ -14,7 +14,7 @@ from torchlint.runtime import temporary_folders as folders
 from torchlint.runtime.probe.files.territory import missing_caches
 from torchlint.runtime.processes.interrupts import Interrupts
 from torchlint.runtime.processes.process_tree import (
-    Tree,
+    ProcessTree,
     adopted,
     children,
     end_all,
@@ -58,7 +58,7 @@ class Workspace:
         self._folders: list[str] = []
         self._sockets = 0
         self._temporaries = 0
-        self._trees: dict[int, Tree] = {}
+        self._trees: dict[int, ProcessTree] = {}
         self._guard: Guard | None = None
         self._before: set[psutil.Process] = set()
         self._was_subreaper = False
@@ -124,11 +124,11 @@ class Workspace:
         folders.show(tempfile.gettempdir(), path)
         return path
 
-    def start(self, begin: Callable[[], subprocess.Popen[bytes]], mark: str) -> Tree:
+    def start(self, begin: Callable[[], subprocess.Popen[bytes]], mark: str) -> ProcessTree:
         """Start a process in a session of its own, and keep it in mind until `end`."""
         with self._interrupts.held(), self._lock:
             root = begin()
-            tree = Tree(root, mark)
+            tree = ProcessTree(root, mark)
             self._trees[root.pid] = tree
             if self._guard is not None:
                 self._guard.watch(root.pid)
@@ -145,7 +145,7 @@ class Workspace:
             for tree in self._trees.values():
                 cut_output(tree.folder)
 
-    def end(self, tree: Tree) -> None:
+    def end(self, tree: ProcessTree) -> None:
         """End all processes of a run."""
         if end_all([tree]):
             with self._lock:

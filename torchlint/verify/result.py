@@ -97,7 +97,7 @@ class FixPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class FixResult:
+class FixMeasurement:
     """One fix: everything that one rule changes in one file.
 
     `alone` compares the original with this fix only; `after` all the other fixes with all of
@@ -169,7 +169,7 @@ class Result:
     plan: DeclaredPlan | None
     aa: Noise | None
     total: Comparison | None
-    fixes: tuple[FixResult, ...]
+    fixes: tuple[FixMeasurement, ...]
     exit: int
     summary: str = ""
     notes: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from torchlint.verify.finished import digests
 from torchlint.verify.fix_variants import compared, rotations
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.numbers.agreement import compare
-from torchlint.verify.numbers.recorder import Recorder
+from torchlint.verify.numbers.recorder import VariantRecorder
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.result import Result, Verdict
 from torchlint.verify.time_budget import layout, room_words
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.request import Request
     from torchlint.finding import Finding
     from torchlint.runtime.failures import Failed
-    from torchlint.verify.result import Comparison, FixResult, Noise, Numerics
+    from torchlint.verify.result import Comparison, FixMeasurement, Noise, Numerics
     from torchlint.verify.time_budget import Layout
 
 
@@ -78,7 +78,7 @@ class _Verification(Session[Changes, Result]):
         self._planned: Layout | None = None
         self._rounds: Rounds | None = None
         self._judge: Judge | None = None
-        self._recorder: Recorder | None = None
+        self._recorder: VariantRecorder | None = None
         self._numerics: dict[str, Numerics] = {}
         self._is_late = False
 
@@ -204,7 +204,7 @@ class _Verification(Session[Changes, Result]):
         found.update(look.original.files if look else ())
         return sorted({*(fixes.sources if fixes else ()), *map(os.path.relpath, found)})
 
-    def _judged(self) -> tuple[Noise | None, Comparison | None, tuple[FixResult, ...]]:
+    def _judged(self) -> tuple[Noise | None, Comparison | None, tuple[FixMeasurement, ...]]:
         """What can be said of the pairs and numbers that are known."""
         look, judge, numerics = self.first_look, self._judge, self._numerics
         has_fixes = self.subject.fixes is not None
@@ -311,7 +311,7 @@ class _Verification(Session[Changes, Result]):
         """How the numbers compare, by variant, for all fixes and for each alone."""
         wanted, plan = compared(planned.variants), planned.plan
         self._watcher.stage("Comparing the numbers", of=None)
-        recorder = self._recorder = Recorder(
+        recorder = self._recorder = VariantRecorder(
             self.jobs,
             self.workspace,
             plan,

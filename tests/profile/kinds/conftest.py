@@ -10,7 +10,7 @@ from torchlint.profile.evidence import Evidence, Window
 from torchlint.runtime.probe.messages import INSTRUMENTS
 
 if TYPE_CHECKING:
-    from torchlint.profile.kind import Kind, Observed
+    from torchlint.profile.kind import FindingKind, Observed
 
 NAMES = {seen: name for name, seen in INSTRUMENTS.items()}
 
@@ -32,13 +32,13 @@ def evidence(*seen: Any, step_s: float | None = None, device: str = "cpu", **mor
     return Evidence(survey(device=device), clock, windows, **more)
 
 
-def findings(kind: Kind, seen: Evidence) -> list[Observed]:
+def findings(kind: FindingKind, seen: Evidence) -> list[Observed]:
     """The findings of a kind."""
     assert kind.judge is not None
     return list(kind.judge(seen))
 
 
-def facts(kind: Kind, seen: Evidence) -> list[str]:
+def facts(kind: FindingKind, seen: Evidence) -> list[str]:
     """The texts of its facts."""
     assert kind.teller is not None
     return [each.text for each in kind.teller(seen)]

@@ -14,7 +14,7 @@ from torchlint.runtime.probe.messages import (
     ExchangesSeen,
     GradientExchanges,
     InputSeen,
-    Loader,
+    LoaderOptions,
     LoaderWaits,
 )
 
@@ -159,7 +159,7 @@ def test_what_is_in_two_waits_is_not_taken_from_the_work_twice() -> None:
 def test_a_rank_with_a_slow_loader_is_not_called_slow_as_well() -> None:
     late = counted([0.001] * 100, [0] * 100)
     early = counted([0.004] * 100, [0] * 100)
-    loads = InputSeen([LoaderWaits(None, None, Loader("Slow"), 100, wait_s=0.3)])
+    loads = InputSeen([LoaderWaits(None, None, LoaderOptions("Slow"), 100, wait_s=0.3)])
     assert judged(evidence({0: early, 1: late}, {1: loads})) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.profile.conftest import timing
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import input_wait
-from torchlint.runtime.probe.messages import InputSeen, Loader, LoaderWaits
+from torchlint.runtime.probe.messages import InputSeen, LoaderOptions, LoaderWaits
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed
@@ -31,13 +31,13 @@ def loader(
     """A loader that waits for 4 ms in each of 100 steps of 10 ms.
 
     Args:
-        more: of `Loader`.
+        more: of `LoaderOptions`.
     """
     values = {"dataset": "Images", "samples": ("/project/data.py", 12), "length": 1000, **more}
     return LoaderWaits(
         place,
         MADE,
-        Loader(**values),
+        LoaderOptions(**values),
         batches,
         wait_s,
         firsts,

@@ -12,9 +12,9 @@ from torchlint.profile.profile_result import (
     Budgeted,
     Change,
     Compared,
-    Fact,
     Line,
     Profile,
+    RunFact,
     RunFinding,
     Static,
 )
@@ -177,7 +177,7 @@ def full() -> Profile:
         typical=SPANS,
         trace=SPANS,
         facts=(
-            Fact(
+            RunFact(
                 "TR503",
                 "memory",
                 "12.5 of 79 GiB at most, in `backward`",
@@ -226,7 +226,7 @@ def crowded() -> Profile:
         findings=findings,
         census=tuple(read(row, path=f"{deep}train.py", fact=long) for row in range(1, 30)),
         not_measured=(long,) * 9,
-        facts=(Fact("TR303", "kernels", long),) * 4,
+        facts=(RunFact("TR303", "kernels", long),) * 4,
         layers=tuple(Row(f"{deep}{n}", "C" * 90, 0.1, 1.0, 10**12, "1, " * 90) for n in range(30)),
         static=tuple(
             static(row=row, status="never ran", path=f"{deep}x.py") for row in range(1, 41)

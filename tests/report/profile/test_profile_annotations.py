@@ -20,7 +20,7 @@ from tests.report.profile.sample_profiles import (
 from torchlint.experiment.figures import TIMES
 from torchlint.finding import Position, Tier
 from torchlint.profile.catalogue import all_kinds
-from torchlint.profile.kind import Kind
+from torchlint.profile.kind import FindingKind
 from torchlint.profile.profile_result import Line
 from torchlint.report.profile.profile_annotations import as_commands, as_findings, as_sarif
 
@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     from torchlint.profile.profile_result import Profile
 
 KINDS = {
-    "TR101": Kind(code="TR101", summary="a step waits", name="input-wait", page="Wait less.\n\nA."),
-    "TR201": Kind(code="TR201", summary="reads", name="host-read", page="Read.\n", census=True),
+    "TR101": FindingKind(
+        code="TR101", summary="a step waits", name="input-wait", page="Wait less.\n\nA."
+    ),
+    "TR201": FindingKind(
+        code="TR201", summary="reads", name="host-read", page="Read.\n", census=True
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from tests.report.strict_page import Page
 from tests.report.verify.sample_results import environment
 from torchlint.experiment.figures import TIMES
 from torchlint.profile.layer_table import Row
-from torchlint.profile.profile_result import Fact, Profile
+from torchlint.profile.profile_result import Profile, RunFact
 from torchlint.report.profile import profile_page as profile_page
 
 
@@ -135,7 +135,7 @@ def test_memory_is_a_bar_for_each_part_against_the_largest() -> None:
 
 @pytest.mark.parametrize("phases", [None, 3, {}, {"forward": None}, {"forward": "x"}])
 def test_memory_that_is_not_known_is_no_bar(phases: object) -> None:
-    assert profile_page.memory((Fact("TR503", "memory", "x", {"phases": phases}),)) == {}
+    assert profile_page.memory((RunFact("TR503", "memory", "x", {"phases": phases}),)) == {}
 
 
 def test_what_is_missing_and_what_it_cost_is_named() -> None:

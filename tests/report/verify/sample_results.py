@@ -15,8 +15,8 @@ from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
     Comparison,
+    FixMeasurement,
     FixPlace,
-    FixResult,
     Given,
     Noise,
     Numerics,
@@ -101,10 +101,10 @@ def fix(
     after: float | None = None,
     path: str = "train.py",
     **changes: object,
-) -> FixResult:
+) -> FixMeasurement:
     """A fix at ten lines further on than the last one."""
     code = str(changes.pop("code", f"TL{100 + number}"))
-    known = FixResult(
+    known = FixMeasurement(
         id=f"{code}:{path}",
         code=code,
         name="dataloader-no-workers",

@@ -17,7 +17,7 @@ from torchlint.experiment.rotation import rotate
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.nodes.nodes import TORCHRUN, Nodes, Spread
-from torchlint.runtime.probe.run_settings import MEASURE, PLAIN, VARIABLE, Anchor, Settings
+from torchlint.runtime.probe.run_settings import MEASURE, PLAIN, VARIABLE, Anchor, RunSettings
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.workspace import Workspace
 
@@ -79,7 +79,7 @@ class Place:
         script = self.project / f"{name}.py"
         script.write_text(text)
         values = {"mode": PLAIN, "threads": 1, "device": "cpu", "project": str(self.project)}
-        settings = Settings(main=str(script), name=name, **{**values, **more})  # type: ignore[arg-type]
+        settings = RunSettings(main=str(script), name=name, **{**values, **more})  # type: ignore[arg-type]
         return Job(settings, launcher=Torchrun(1, 2), cwd=str(self.project), nodes=nodes)
 
 

@@ -17,7 +17,7 @@ import pytest
 from little_parent import Answer, Outcome, Parent, kill_tree
 
 from torchlint.runtime.probe import run_settings as settings_file
-from torchlint.runtime.probe.run_settings import VARIABLE, Settings
+from torchlint.runtime.probe.run_settings import VARIABLE, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def run_probe(
     Paths are relative to `cwd` (`tmp_path`). Other keywords: `as_module`, `env` (on top of the
     test's), `answer` (message → the parent's answer or None), `until` (types of the message of
     the main process after which the run is killed), `fresh` (a Python of its own in any case),
-    and any field of `Settings`. The mode `none` runs the script and nothing else.
+    and any field of `RunSettings`. The mode `none` runs the script and nothing else.
     """
 
     def run(
@@ -123,7 +123,7 @@ def _settings(
     scratch: Path,
     overlay: Mapping[str | Path, str | bytes],
     overrides: dict[str, Any],
-) -> Settings:
+) -> RunSettings:
     served = {}
     for number, (file, text) in enumerate(overlay.items()):
         stand_in = scratch / f"overlay-{number}"
@@ -139,7 +139,7 @@ def _settings(
         **overrides,
     }
     values["argv"] = tuple(values["argv"])
-    return Settings(**values)
+    return RunSettings(**values)
 
 
 def _wait(child: subprocess.Popen[bytes], parent: Parent, outcome: Outcome, timeout: float) -> None:

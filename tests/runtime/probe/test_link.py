@@ -24,8 +24,8 @@ PRELUDE = """
 import os, sys, threading
 from torchlint.runtime.probe.link import Link
 from torchlint.runtime.probe.messages import Ended, Hello, Raised
-from torchlint.runtime.probe.run_settings import Settings
-link = Link(Settings(main="", project="", socket=sys.argv[1], device="cpu"))
+from torchlint.runtime.probe.run_settings import RunSettings
+link = Link(RunSettings(main="", project="", socket=sys.argv[1], device="cpu"))
 """
 
 

@@ -13,7 +13,7 @@ from torchlint.runtime.probe import messages
 from torchlint.runtime.probe.instruments.layers import _Record
 from torchlint.runtime.probe.link import Link
 from torchlint.runtime.probe.messages import INSTRUMENTS, ModuleTimes, WindowSeen
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 
 MESSAGES = [
     each
@@ -43,7 +43,7 @@ def made(kind: Any, full: bool) -> Any:
 def sent(word: str, message: object) -> bytes:
     """The line that goes through the wire."""
     lines: list[bytes] = []
-    link: Any = Link(Settings(main="", project=""))
+    link: Any = Link(RunSettings(main="", project=""))
     link._socket = type("Wire", (), {"sendall": lambda _, line: lines.append(line)})()
     link.send(word, message)
     return lines[0]

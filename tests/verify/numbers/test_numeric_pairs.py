@@ -13,7 +13,7 @@ from tests.warm_start import start_by
 from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime import run
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.run_settings import RECORD, Anchor, Settings
+from torchlint.runtime.probe.run_settings import RECORD, Anchor, RunSettings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.numbers.agreement import RunRequest, compare
@@ -61,9 +61,9 @@ class Recorder:
             traces.append(Trace.from_record(each))
         return list(zip(requests, traces, strict=True))
 
-    def _settings(self, request: RunRequest) -> Settings:
+    def _settings(self, request: RunRequest) -> RunSettings:
         name = "before.py" if request.variant == ORIGINAL else "after.py"
-        return Settings(
+        return RunSettings(
             mode=RECORD,
             name=request.variant,
             main=str(self._pair / name),

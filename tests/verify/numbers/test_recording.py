@@ -12,7 +12,7 @@ from tests.verify.numbers.records import recorded
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.run_settings import RECORD, Settings
+from torchlint.runtime.probe.run_settings import RECORD, RunSettings
 from torchlint.verify.numbers import recorder
 from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.numbers.recorder import record, record_all
@@ -40,7 +40,7 @@ def test_the_record_comes_as_it_is(scene: Scene) -> None:
 
 def recorder_of(workspace: Workspace) -> recorder.Recorder:
     jobs: Any = SimpleNamespace(
-        job=lambda *_, **__: SimpleNamespace(settings=Settings(main="x", project="p"))
+        job=lambda *_, **__: SimpleNamespace(settings=RunSettings(main="x", project="p"))
     )
     plan: Any = SimpleNamespace(numeric_steps=3, numeric_first=500)
     anchor: Any = None

@@ -28,7 +28,7 @@ _READS = re.compile(r"train|epoch|fit|eval|valid|test|^iter$", re.IGNORECASE)
 """Functions of other files that read the loader which they are given."""
 
 
-class Reading(NamedTuple):
+class LoaderUse(NamedTuple):
     """One use of a loader.
 
     Args:
@@ -43,12 +43,12 @@ class Reading(NamedTuple):
 
 
 @once
-def readings(call: cst.Call, module: Module) -> list[Reading]:
+def readings(call: cst.Call, module: Module) -> list[LoaderUse]:
     """What reads the loader that a call builds, through names, `self.loader`, functions of the
     file that return it or get it, and methods such as Accelerate's `prepare`."""
     if len(module.calls_by_name.get(_LOADER, ())) > _MOST_LOADERS:
         return []
-    return list(_Follower(module).follow(call, None, Reading(None, ())))
+    return list(_Follower(module).follow(call, None, LoaderUse(None, ())))
 
 
 class _Follower:
@@ -58,7 +58,7 @@ class _Follower:
         self._module = module
         self._seen: set[cst.CSTNode] = set()
 
-    def follow(self, made: cst.Call, index: int | None, so_far: Reading) -> Iterator[Reading]:
+    def follow(self, made: cst.Call, index: int | None, so_far: LoaderUse) -> Iterator[LoaderUse]:
         """The readings of what a call returns, or of one of several values that it returns."""
         so_far = so_far._replace(built=(*so_far.built, made))
         if len(so_far.built) <= _DEEPEST:
@@ -79,7 +79,7 @@ class _Follower:
             else:
                 yield from (use for use in occurrences(target, self._module) if use is not target)
 
-    def _read(self, use: cst.BaseExpression, so_far: Reading) -> Iterator[Reading]:
+    def _read(self, use: cst.BaseExpression, so_far: LoaderUse) -> Iterator[LoaderUse]:
         if use in self._seen:
             return
         self._seen.add(use)
@@ -95,7 +95,7 @@ class _Follower:
         elif not self._module.calls(call, *_ASK):
             yield from self._given(use, call, so_far)
 
-    def _returned(self, use: cst.BaseExpression, so_far: Reading) -> Iterator[Reading]:
+    def _returned(self, use: cst.BaseExpression, so_far: LoaderUse) -> Iterator[LoaderUse]:
         """What the callers of a function do with the loader that it returns."""
         parent, index = self._module.parent(use), None
         if isinstance(parent, cst.Element):
@@ -108,7 +108,9 @@ class _Follower:
             for call in calls_of(function, self._module):
                 yield from self.follow(call, index, so_far)
 
-    def _given(self, use: cst.BaseExpression, call: cst.Call, so_far: Reading) -> Iterator[Reading]:
+    def _given(
+        self, use: cst.BaseExpression, call: cst.Call, so_far: LoaderUse
+    ) -> Iterator[LoaderUse]:
         so_far = so_far._replace(through=(call, *so_far.through))
         function = self._module.definitions.callee(call)
         param = None if function is None else receiving_parameter(call, use, function)
@@ -135,7 +137,7 @@ def read_again(call: cst.Call, module: Module) -> Loop | None:
     return because(None, why, *places)
 
 
-def _around(reading: Reading, module: Module) -> Iterator[tuple[Loop, str]]:
+def _around(reading: LoaderUse, module: Module) -> Iterator[tuple[Loop, str]]:
     """The loops around a use, each with why it does not read the loader anew in each round; that
     is empty for one that does."""
     rebuilding = {above for each in reading.built for above in module.ancestors(each)}

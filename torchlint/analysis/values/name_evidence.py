@@ -41,7 +41,7 @@ class _TypeCheck(NamedTuple):
     after: bool
 
 
-class Evidence:
+class NameEvidence:
     """The names of one file whose kind is shown by the methods called on them."""
 
     def __init__(self, tree: Tree) -> None:
@@ -170,7 +170,7 @@ def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:
 def _branches(
     statement: cst.CSTNode, test: cst.CSTNode, known: dict[bool, bool]
 ) -> Iterator[tuple[cst.CSTNode, bool, bool]]:
-    """Where a condition is known to hold, or not to: see `Evidence._decided`."""
+    """Where a condition is known to hold, or not to: see `NameEvidence._decided`."""
     if isinstance(statement, cst.Assert) and test is statement.test and True in known:
         yield statement, known[True], True
     if not isinstance(statement, cst.If | cst.IfExp) or test is not statement.test:

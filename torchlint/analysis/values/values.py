@@ -30,7 +30,7 @@ from torchlint.analysis.values.kinds import (
     kind_by_name,
     sounds_like_count,
 )
-from torchlint.analysis.values.name_evidence import Evidence
+from torchlint.analysis.values.name_evidence import NameEvidence
 
 if TYPE_CHECKING:
     from torchlint.analysis.flow import Flow
@@ -69,7 +69,7 @@ class Values:
         self._depth = 0
         self.definitions = Definitions(self)
         self._calls = CallValues(self, self.definitions)
-        self._evidence = Evidence(tree)
+        self._evidence = NameEvidence(tree)
 
     def release(self) -> None:
         """Breaks the circle with the part that deals with calls."""

@@ -53,7 +53,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.kind import FindingKind, Observed, Told
 from torchlint.profile.loader_waits import waited_s
 from torchlint.runtime.probe.messages import ExchangesSeen, InputSeen
 
@@ -77,7 +77,7 @@ _LONGER: Final = 0.1
 _FEWEST: Final = 10
 """Steps: in fewer of them, chance makes a slow rank."""
 
-kind = Kind(
+kind = FindingKind(
     code="TR601",
     summary="ranks wait for messages that need not be sent, or for a slower rank",
     instruments=("exchanges",),

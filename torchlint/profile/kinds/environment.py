@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import SwitchesSeen
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from torchlint.profile.evidence import Evidence
 
-kind = Kind(
+kind = FindingKind(
     code="TR901",
     summary="a switch for debugging is on while the script trains",
     instruments=("switches",),

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import EvaluationSeen
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _FEWEST_CALLS: Final = 2
 
-kind = Kind(
+kind = FindingKind(
     code="TR701",
     summary="an evaluation records a graph that no backward pass uses",
     instruments=("evaluation",),

@@ -46,7 +46,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ _BY_SHAPE: Final = frozenset(
 """What reads to learn the shape of a result."""
 _SCALERS: Final = ("torch.amp.", "torch.cuda.amp.")
 
-kind = Kind(
+kind = FindingKind(
     code="TR201",
     summary="the host reads values of tensors in the step",
     instruments=("reads",),

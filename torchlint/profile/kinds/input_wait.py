@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.profile.loader_waits import (
     others_wait_s,
     processors_of_a_rank,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.probe.messages import Loader, LoaderWaits
+    from torchlint.runtime.probe.messages import LoaderOptions, LoaderWaits
 
 _LEAST: Final = 0.01
 """Of a step; less is no finding."""
@@ -69,7 +69,7 @@ _RECEIVED_S: Final = 0.0003
 """What it takes at least to receive a batch that a worker has ready."""
 _MOST_SHARE: Final = 0.99
 
-kind = Kind(
+kind = FindingKind(
     code="TR101",
     summary="a step waits for its batch",
     instruments=("input", "replay"),
@@ -119,7 +119,7 @@ def _waits(waits: LoaderWaits, evidence: Evidence, window: Window[InputSeen]) ->
 _ALONE: Final = ("TL101", "TL108")
 
 
-def _lies_in_memory(loader: Loader) -> bool:
+def _lies_in_memory(loader: LoaderOptions) -> bool:
     """Whether workers have nothing to do but to pass samples on."""
     return bool(loader.workers) and loader.dataset == "TensorDataset"
 
@@ -134,11 +134,11 @@ def _stage(waits: LoaderWaits, steps: int) -> str:
     return ""
 
 
-def _samples(loader: Loader) -> str:
+def _samples(loader: LoaderOptions) -> str:
     return f"`{loader.dataset}`" + (f" ({shown(loader.samples)})" if loader.samples else "")
 
 
-def _collate(loader: Loader) -> str:
+def _collate(loader: LoaderOptions) -> str:
     return "collating" + (f" ({shown(loader.collate)})" if loader.collate else "")
 
 

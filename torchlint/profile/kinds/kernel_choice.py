@@ -47,7 +47,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import listed, scaled
-from torchlint.profile.kind import Kind, Told
+from torchlint.profile.kind import FindingKind, Told
 from torchlint.runtime.probe.messages import KernelsSeen
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence
     from torchlint.runtime.probe.messages import TF32, FlopsSeen, OptimizerKernels
 
-kind = Kind(
+kind = FindingKind(
     code="TR303",
     summary="which kernels attention, optimizers and products use, and their FLOPs",
     instruments=("kernels",),

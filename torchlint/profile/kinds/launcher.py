@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.kind import FindingKind, Observed, Told
 from torchlint.runtime.probe.messages import LaunchSeen
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _EACH_STEP: Final = 0.5
 """Copies of a model in a step: what is rarer is no training."""
 
-kind = Kind(
+kind = FindingKind(
     code="TR602",
     summary="processes are started in a way that wastes GPUs",
     instruments=("launch",),

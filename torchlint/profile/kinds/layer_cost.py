@@ -42,7 +42,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind
+from torchlint.profile.kind import FindingKind
 from torchlint.profile.layer_table import Row
 from torchlint.runtime.probe.messages import KernelsSeen, LayersSeen
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 MOST: Final = 20
 _LEAST_SHARE: Final = 0.005
 
-kind = Kind(
+kind = FindingKind(
     code="TR301",
     summary="what each layer costs in the forward pass",
     instruments=("layers",),

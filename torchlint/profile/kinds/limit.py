@@ -37,6 +37,8 @@ Read the findings of the same family first.
 
 from __future__ import annotations
 
-from torchlint.profile.kind import Kind
+from torchlint.profile.kind import FindingKind
 
-kind = Kind(code="TR001", summary="what a step waits for: input, processor, rank, host or device")
+kind = FindingKind(
+    code="TR001", summary="what a step waits for: input, processor, rank, host or device"
+)

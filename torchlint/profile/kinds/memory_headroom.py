@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import mebibytes
-from torchlint.profile.kind import Kind, Told
+from torchlint.profile.kind import FindingKind, Told
 from torchlint.runtime.probe.messages import MemorySeen
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from torchlint.profile.evidence import Evidence
 
-kind = Kind(
+kind = FindingKind(
     code="TR503",
     summary="how much memory a step takes, part by part, and how much there is",
     instruments=("memory",),

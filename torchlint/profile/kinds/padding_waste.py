@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import PaddingSeen
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _WASTE: Final = 0.2
 _FIXED: Final = 0.5
 """Of the padding: if this much lies beyond the longest text, the length is a fixed one."""
 
-kind = Kind(
+kind = FindingKind(
     code="TR103",
     summary="a large part of each batch is padding",
     instruments=("padding",),

@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _MOST_SHARE: Final = 0.99
 _FEWEST_STEPS: Final = 2
 _MEGABYTE: Final = 1e6
 
-kind = Kind(
+kind = FindingKind(
     code="TR202",
     summary="the host waits while a batch is copied to the GPU",
     instruments=("reads",),

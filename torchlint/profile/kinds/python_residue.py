@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import PausesSeen
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _RULES: Final = {
     "copy.deepcopy": _IO_RULE,
 }
 
-kind = Kind(
+kind = FindingKind(
     code="TR702",
     summary="garbage collection, logging or files take a part of the step",
     instruments=("pauses",),

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import RecompilesSeen
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _EVERY_STEP: Final = 0.9
 _MOST_SHARE: Final = 0.99
 _RULES: Final = ("TL507", "TL511")
 
-kind = Kind(
+kind = FindingKind(
     code="TR502",
     summary="code is compiled again while the script trains, or no longer compiled",
     instruments=("recompiles",),

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.experiment.figures import listed
 from torchlint.profile.evidence import CUT
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import LayersSeen
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMES: Final = 3
 
-kind = Kind(
+kind = FindingKind(
     code="TR501",
     summary="modules run again in the backward pass",
     instruments=("layers",),

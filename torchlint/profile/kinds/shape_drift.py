@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.kind import FindingKind, Observed, Told
 from torchlint.profile.loader_waits import shown
 from torchlint.runtime.probe.messages import ShapesSeen
 
@@ -50,7 +50,7 @@ _MOST_SHAPES: Final = 3
 """For which cuDNN's search may pay off."""
 _FRESH_STEPS: Final = 3
 
-kind = Kind(
+kind = FindingKind(
     code="TR302",
     summary="inputs of convolutions or compiled modules have many shapes",
     instruments=("shapes",),

@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import listed
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _WHAT: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ),
 )
 
-kind = Kind(
+kind = FindingKind(
     code="TR401",
     summary="parameters without a gradient, or gradients without an optimizer",
     instruments=("gradients",),

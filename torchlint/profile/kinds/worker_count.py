@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
-from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.kind import FindingKind, Observed
 from torchlint.profile.loader_waits import processors_of_a_rank, waited_s, waited_share
 from torchlint.runtime.probe.messages import InputSeen
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _TOO_MANY: Final = 1.5
 _MORE: Final = 2
 
-kind = Kind(
+kind = FindingKind(
     code="TR102",
     summary="a loader has more workers than there are processors for them",
     instruments=("input", "replay"),

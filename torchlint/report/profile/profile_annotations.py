@@ -17,7 +17,7 @@ from torchlint.version import kind_url
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.profile.kind import Kind
+    from torchlint.profile.kind import FindingKind
     from torchlint.profile.profile_result import Budgeted, Profile, RunFinding
 
 
@@ -93,7 +93,7 @@ def _finding(each: RunFinding, excerpts: Excerpts) -> Finding:
     )
 
 
-def _help(kind: Kind) -> sarif.Help:
+def _help(kind: FindingKind) -> sarif.Help:
     heading, _, text = kind.page.strip().partition("\n")
     return sarif.Help(
         summary=kind.summary,

@@ -17,7 +17,7 @@ from torchlint.runtime.probe.messages import Lanes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from torchlint.profile.profile_result import Fact, Profile, RunFinding
+    from torchlint.profile.profile_result import Profile, RunFact, RunFinding
     from torchlint.profile.step_timeline import Span
 
     Part = tuple[str, str, str, int]
@@ -69,7 +69,7 @@ def parts_of_step(typical: Sequence[Span]) -> list[tuple[Part, list[float]]]:
     return sorted(lines.items(), key=lambda line: -sum(line[1]))[:_PARTS]
 
 
-def memory(facts: Iterable[Fact]) -> dict[str, float]:
+def memory(facts: Iterable[RunFact]) -> dict[str, float]:
     """The peak of each part of a step, in the order of a step."""
     values = next((each.values for each in facts if each.code == "TR503"), {})
     phases = values.get("phases")

@@ -9,13 +9,13 @@ from torchlint.report.measured.progress_line import ProgressLine
 from torchlint.report.terminal.safe_text import plural
 
 if TYPE_CHECKING:
-    from torchlint.profile.planned_runs import Plan
+    from torchlint.profile.planned_runs import ProfilePlan
 
 
 class ProfileProgress(ProgressLine):
     """The line, with the plan of a profile."""
 
-    def planned(self, plan: Plan, step_s: float, timing_s: float) -> None:
+    def planned(self, plan: ProfilePlan, step_s: float, timing_s: float) -> None:
         """Which runs there will be, before the first of them.
 
         Args:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.rounds import BlockStrip
     from torchlint.runtime.probe.messages import Lanes
-    from torchlint.verify.result import Comparison, FixResult, Numerics, Result, Verdict
+    from torchlint.verify.result import Comparison, FixMeasurement, Numerics, Result, Verdict
 
 _MARGIN: Final = 0.02
 _MOST_STEPS: Final = 240
@@ -66,7 +66,7 @@ class ForestRow:
 
     key: str
     marks: list[Mark]
-    fix: FixResult | None = None
+    fix: FixMeasurement | None = None
 
 
 @dataclass(frozen=True, slots=True)

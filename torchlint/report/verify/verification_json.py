@@ -11,7 +11,7 @@ from torchlint.report.measured.measured_json import Json, Shape, laid_out, splic
 from torchlint.verify.result import (
     SCHEMA,
     Comparison,
-    FixResult,
+    FixMeasurement,
     Given,
     Noise,
     Numerics,
@@ -57,5 +57,5 @@ _SHAPES: Final[Mapping[type, Shape]] = {
     Comparison: lambda _, keys: spliced(keys, "estimate", Estimate),
     Noise: _noise,
     Numerics: _numerics,
-    FixResult: lambda _, keys: spliced(keys, "alone", Comparison),
+    FixMeasurement: lambda _, keys: spliced(keys, "alone", Comparison),
 }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from torchlint.report.terminal.safe_text import Paint
-    from torchlint.verify.result import FixResult, Result
+    from torchlint.verify.result import FixMeasurement, Result
 
 _TITLES: Final = ("fix", "place", "alone", "after the others", "numbers", "verdict")
 _PLACE: Final = 24
@@ -101,7 +101,7 @@ class _VerificationText(TextPage):
             lines = [line.replace(word, self._painted(word, meaning), 1) for line in lines]
         return lines
 
-    def fixes(self, fixes: Sequence[FixResult]) -> Passage:
+    def fixes(self, fixes: Sequence[FixMeasurement]) -> Passage:
         """In one line each where they fit, else in two, and a blank line."""
         if not fixes:
             return Passage([])
@@ -120,14 +120,14 @@ class _VerificationText(TextPage):
             least=1,
         )
 
-    def _in_one(self, line: str, fix: FixResult, _header: str) -> list[str]:
+    def _in_one(self, line: str, fix: FixMeasurement, _header: str) -> list[str]:
         """A line that ends with the word on the numbers and the verdict, in their colours."""
         for meaning in (fix.alone.verdict, words.agreement(fix.alone.numerics)):
             before, _, after = line.rpartition(meaning.value)
             line = before + self._painted(meaning.value, meaning) + after
         return [line]
 
-    def _in_two(self, line: str, fix: FixResult, header: str) -> list[str]:
+    def _in_two(self, line: str, fix: FixMeasurement, header: str) -> list[str]:
         """The words below the figures, or in their place where there are none."""
         meanings = (fix.alone.verdict, words.agreement(fix.alone.numerics))
         said = [*((each.value, self._painted(each.value, each)) for each in meanings)]
@@ -191,7 +191,7 @@ class _VerificationText(TextPage):
         ]
 
 
-def _cells(fix: FixResult, *, named: bool) -> Sequence[str]:
+def _cells(fix: FixMeasurement, *, named: bool) -> Sequence[str]:
     after = fix.after.estimate if fix.after else None
     return (
         visible(f"{fix.code} {fix.name}") if named else clipped(visible(fix.code), _CODE),

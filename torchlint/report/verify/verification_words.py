@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.machine import Environment
     from torchlint.experiment.plan import DeclaredPlan
-    from torchlint.verify.result import Comparison, FixResult, Noise, Numerics, Result
+    from torchlint.verify.result import Comparison, FixMeasurement, Noise, Numerics, Result
 
 CPU_BANNER: Final = "CPU ratios do not predict GPU ratios."
 SESSION_ONLY: Final = (
@@ -227,7 +227,7 @@ def names(result: Result) -> dict[str, str]:
     return found
 
 
-def _file(fix: FixResult) -> str:
+def _file(fix: FixMeasurement) -> str:
     return fix.places[0].path if fix.places else fix.id
 
 
@@ -265,7 +265,7 @@ def notes(result: Result) -> list[str]:
     return told(apart(result.aa), coverage(steps, result.unreached), *result.notes)
 
 
-def place(fix: FixResult) -> str:
+def place(fix: FixMeasurement) -> str:
     """`train.py:31 +2`: the first place, and how many more there are."""
     if not fix.places:
         return UNKNOWN
@@ -310,9 +310,9 @@ def reasons(result: Result) -> list[tuple[str, list[str], str]]:
     return [(word, found[word, why], why) for word, why in against_first]
 
 
-def unmeasured(result: Result) -> list[tuple[Verdict, str, list[FixResult]]]:
+def unmeasured(result: Result) -> list[tuple[Verdict, str, list[FixMeasurement]]]:
     """The fixes that were not measured, by their verdict and the reason for it."""
-    found: dict[tuple[Verdict, str], list[FixResult]] = {}
+    found: dict[tuple[Verdict, str], list[FixMeasurement]] = {}
     for fix in result.fixes:
         if not fix.is_measured:
             found.setdefault((fix.alone.verdict, why_verdict(fix.alone)), []).append(fix)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from torchlint.runtime.decoding import Message
-    from torchlint.runtime.processes.process_tree import Tree
+    from torchlint.runtime.processes.process_tree import ProcessTree
 
 _PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(probe.__file__)), "__main__.py")
 _TICK_S: Final = 0.2
@@ -93,7 +93,7 @@ def _join(meeting: Meeting) -> socket.socket | None:
 class _Started:
     """The processes of one run on this machine."""
 
-    tree: Tree
+    tree: ProcessTree
     folder: str
     temporary: str
     said: bool = False

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.channel import Peer
     from torchlint.runtime.decoding import Message
     from torchlint.runtime.launchers.torchrun import Torchrun
-    from torchlint.runtime.probe.run_settings import Settings
-    from torchlint.runtime.processes.process_tree import Tree
+    from torchlint.runtime.probe.run_settings import RunSettings
+    from torchlint.runtime.processes.process_tree import ProcessTree
     from torchlint.runtime.workspace import Workspace
 
 TORCHRUN: Final = "torchrun"
@@ -99,7 +99,7 @@ class Nodes:
         self._meeting = os.path.join(
             spread.shared if spread.meeting else workspace.root, spread.meeting or "meeting.json"
         )
-        self._starter: Tree | None = None
+        self._starter: ProcessTree | None = None
         self._said = os.path.join(workspace.folder("nodes"), "stderr")
         try:
             self._gather()
@@ -123,7 +123,7 @@ class Nodes:
     def start(
         self,
         launcher: Torchrun,
-        settings: Settings,
+        settings: RunSettings,
         *,
         port: int,
         environment: Mapping[str, str],

@@ -11,7 +11,7 @@ class StartRun:
     """Start the processes of a run.
 
     Args:
-        settings: fields of `probe.settings.Settings`.
+        settings: fields of `probe.run_settings.RunSettings`.
         port: at which its ranks find the parent.
         on_a_node, nodes, master_port: for torchrun.
         environment: on top of that of the agent.

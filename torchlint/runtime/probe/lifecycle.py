@@ -14,7 +14,7 @@ from torchlint.runtime.probe.script import main_module, served_sources, spawned_
 from torchlint.runtime.probe.world import shield, slurm_ranks
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 
 _installed: set[int] = set()
@@ -94,7 +94,7 @@ def enter_program(path: str) -> None:
         shield.install(settings)
 
 
-def _install(settings: Settings) -> bool:
+def _install(settings: RunSettings) -> bool:
     if _installed:
         return False
     _installed.add(os.getpid())
@@ -109,7 +109,7 @@ def _install(settings: Settings) -> bool:
     return True
 
 
-def _install_mode(settings: Settings, link: Link) -> Mode | None:
+def _install_mode(settings: RunSettings, link: Link) -> Mode | None:
     import torch
 
     if settings.threads is not None:
@@ -129,7 +129,7 @@ def _install_mode(settings: Settings, link: Link) -> Mode | None:
     return mode
 
 
-def _report(end: main_module.End, mode: Mode | None, settings: Settings, link: Link) -> NoReturn:
+def _report(end: main_module.End, mode: Mode | None, settings: RunSettings, link: Link) -> NoReturn:
     if mode is not None:
         mode.finish()
     link.send("ended", end.message(settings.project, steps=mode.steps if mode is not None else 0))

@@ -26,7 +26,7 @@ from torchlint.runtime.probe.messages import Hello
 if TYPE_CHECKING:
     from io import BufferedReader
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 TCP = "tcp:"
 """Begins the address of a parent on another machine."""
@@ -46,7 +46,7 @@ class Link:
         role: `main` for the process that the parent started, `child` for those the script starts.
     """
 
-    def __init__(self, settings: Settings, role: str = "main") -> None:
+    def __init__(self, settings: RunSettings, role: str = "main") -> None:
         self.role = role
         self._settings = settings
         self._forget()

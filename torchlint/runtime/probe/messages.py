@@ -408,7 +408,7 @@ class LaunchSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Loader:
+class LoaderOptions:
     """What a loader was told to do.
 
     Args:
@@ -445,7 +445,7 @@ class LoaderWaits:
 
     place: Place | None
     made: Place | None
-    loader: Loader
+    loader: LoaderOptions
     batches: int = 0
     wait_s: float = 0.0
     firsts: int = 0

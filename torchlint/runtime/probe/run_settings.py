@@ -28,7 +28,7 @@ class Anchor:
 
 
 @dataclass(frozen=True)
-class Place:
+class FixLines:
     """Lines of a served file, first to last, that belong to one fix."""
 
     id: str
@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class RunSettings:
     """One run of the script.
 
     Args:
@@ -94,7 +94,7 @@ class Settings:
     steps: int = 30
     skip: int = 0
     give_up_s: float = 20.0
-    places: dict[str, tuple[Place, ...]] = field(default_factory=dict)
+    places: dict[str, tuple[FixLines, ...]] = field(default_factory=dict)
     level: int = 0
     perturb: int | None = None
     state: str | None = None
@@ -103,13 +103,13 @@ class Settings:
     workers: int | None = None
 
 
-def write(settings: Settings, path: str) -> None:
+def write(settings: RunSettings, path: str) -> None:
     """Write the settings to `path`."""
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
         json.dump(asdict(settings), stream)
 
 
-def read(path: str | None = None) -> Settings:
+def read(path: str | None = None) -> RunSettings:
     """The settings in `path`, or in the file that the environment names.
 
     Raises:
@@ -120,13 +120,14 @@ def read(path: str | None = None) -> Settings:
         return from_values(json.load(stream))
 
 
-def from_values(values: dict[str, Any]) -> Settings:
+def from_values(values: dict[str, Any]) -> RunSettings:
     """The settings that `asdict` made these values of."""
     values["argv"] = tuple(values["argv"])
     values["instruments"] = tuple(values["instruments"])
     anchor = values["anchor"]
     values["anchor"] = Anchor(**anchor) if anchor else None
     values["places"] = {
-        file: tuple(Place(**place) for place in places) for file, places in values["places"].items()
+        file: tuple(FixLines(**place) for place in places)
+        for file, places in values["places"].items()
     }
-    return Settings(**values)
+    return RunSettings(**values)

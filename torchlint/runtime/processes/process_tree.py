@@ -48,7 +48,7 @@ def set_subreaper(on: bool) -> bool:
     return bool(before.value)
 
 
-class Tree:
+class ProcessTree:
     """All processes of one run.
 
     Args:
@@ -134,7 +134,7 @@ class Tree:
         return False
 
 
-def end_all(trees: Collection[Tree]) -> bool:
+def end_all(trees: Collection[ProcessTree]) -> bool:
     """End every process of these runs; whether none is left."""
     return _until_none_is_left(lambda: False not in [tree.kill_once() for tree in trees])
 

@@ -10,10 +10,10 @@ from torchlint.runtime.sandbox import fence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 
-def fenced(command: list[str], settings: Settings, environment: Mapping[str, str]) -> list[str]:
+def fenced(command: list[str], settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
     """The command, with writes restricted to what it may write, where the kernel can do that."""
     if not settings.fenced:
         return command

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import SourceError, decode
 from torchlint.fixes.splice import spans
-from torchlint.runtime.probe.run_settings import Place
+from torchlint.runtime.probe.run_settings import FixLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from torchlint.fixes.splice import Span
     from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
 
-Watched = dict[str, tuple[Place, ...]]
+Watched = dict[str, tuple[FixLines, ...]]
 """Real path → the lines to watch."""
 
 
 def places_before(fixes: Fixes) -> Watched:
     """The statements of the original files that fixes change. A place's id is the fix's id,
     a colon and the number of the finding in the fix."""
-    watched: dict[str, list[Place]] = {}
+    watched: dict[str, list[FixLines]] = {}
     for fix in fixes.fixes:
         text = fixes.sources[fix.path].text
         statements = _Statements(text)
         for name, span in _telling_spans(fix, text):
             if not _is_whole_lines(span, text):
                 first, last = statements.around(span[0], span[1])
-                watched.setdefault(_real(fix), []).append(Place(name, first, last))
+                watched.setdefault(_real(fix), []).append(FixLines(name, first, last))
     return {path: tuple(places) for path, places in watched.items()}
 
 
 def places_after(fixes: Fixes) -> Watched:
     """The statements of the files with all fixes made that hold what the fixes wrote."""
     changed = fixes.changed(fixes.ids)
-    watched: dict[str, list[Place]] = {}
+    watched: dict[str, list[FixLines]] = {}
     for path, (_, after) in changed.items():
         source = fixes.sources[path]
         text = decode(path, after).text
@@ -55,13 +55,13 @@ def places_after(fixes: Fixes) -> Watched:
                     continue
                 start = span[0] + _shift(span, everything)
                 first, last = statements.around(start, start + len(span[2]))
-                watched.setdefault(_real(fix), []).append(Place(name, first, last))
+                watched.setdefault(_real(fix), []).append(FixLines(name, first, last))
     return {path: tuple(places) for path, places in watched.items()}
 
 
 def places_of_pair(
     shown: str, before: bytes, after: bytes
-) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+) -> tuple[tuple[FixLines, ...], tuple[FixLines, ...]]:
     """The changed statements of one file: in the text before, those that are only removed, and in
     the text after all others. A place's id says where it is: the shown path, a colon, the row.
 
@@ -86,9 +86,9 @@ def places_of_pair(
 
 def _places_at(
     shown: str, statements: _Statements, rows: set[int], more: str = ""
-) -> tuple[Place, ...]:
+) -> tuple[FixLines, ...]:
     found = dict.fromkeys(filter(None, map(statements.at, sorted(rows))))
-    return tuple(Place(f"{shown}:{first}{more}", first, last) for first, last in found)
+    return tuple(FixLines(f"{shown}:{first}{more}", first, last) for first, last in found)
 
 
 def _real(fix: MeasuredFix) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.verify.fix_variants import variant_with
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
-from torchlint.verify.result import Agreement, Comparison, FixPlace, FixResult, Verdict
+from torchlint.verify.result import Agreement, Comparison, FixMeasurement, FixPlace, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,7 +133,7 @@ def fix_results(
     look: FirstLook,
     judge: Judge | None = None,
     numerics: Mapping[str, Numerics] | None = None,
-) -> tuple[FixResult, ...]:
+) -> tuple[FixMeasurement, ...]:
     """One result for each fix of a file that the program imports.
 
     Args:
@@ -143,7 +143,7 @@ def fix_results(
     measured = judge.ids if judge else ()
     alone = judge.alone() if judge else {}
     after = judge.after() if judge else {}
-    results: list[FixResult] = []
+    results: list[FixMeasurement] = []
     for fix in fixes.fixes:
         if fix.id not in measured:
             why = "none of its lines ran in the steps that were looked at"
@@ -163,12 +163,12 @@ def _result(
     look: FirstLook,
     alone: Comparison,
     after: Comparison | None = None,
-) -> FixResult:
+) -> FixMeasurement:
     places = tuple(
         FixPlace(finding.path, finding.start.row, look.exercised(fix.id, number))
         for number, finding in enumerate(fix.findings)
     )
-    return FixResult(
+    return FixMeasurement(
         id=fix.id,
         code=fix.code,
         name=fix.name,
@@ -195,7 +195,7 @@ def _hidden_by(alone: Comparison, after: Comparison | None, changed: Survey) -> 
 
 
 def conclusion(
-    noise: Noise | None, total: Comparison, fixes: Sequence[FixResult], *, late: bool
+    noise: Noise | None, total: Comparison, fixes: Sequence[FixMeasurement], *, late: bool
 ) -> tuple[int, str]:
     """Exit code and one sentence.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torchlint.verify.numbers.agreement import RunRequest
 
 
-class Recorder:
+class VariantRecorder:
     """Records what variants compute.
 
     Args:

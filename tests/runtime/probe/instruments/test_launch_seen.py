@@ -13,7 +13,7 @@ from tests.runtime.probe.fake_cuda import FakeCuda
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import launch
 from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,14 +39,14 @@ class SeveralGpus(FakeCuda):
         return self._held[index][1]
 
 
-def seen(settings: Settings, cuda: Any) -> LaunchSeen:
+def seen(settings: RunSettings, cuda: Any) -> LaunchSeen:
     instrument = launch.LaunchObserver(settings, cuda)
     instrument.open()
     return instrument.close()
 
 
 def test_threads_are_called_chosen_only_if_they_are_those_of_the_run(tmp_path: Path) -> None:
-    settings = Settings(main="train.py", project=str(tmp_path), device="cpu")
+    settings = RunSettings(main="train.py", project=str(tmp_path), device="cpu")
     here = torch.get_num_threads()
     for asked, chosen in ((None, False), (here, True), (here + 1, False)):
         found = seen(replace(settings, threads=asked), FakeCuda())
@@ -56,7 +56,7 @@ def test_threads_are_called_chosen_only_if_they_are_those_of_the_run(tmp_path: P
 
 
 def test_gpus_on_which_torch_holds_memory_are_used(tmp_path: Path) -> None:
-    settings = Settings(main="train.py", project=str(tmp_path))
+    settings = RunSettings(main="train.py", project=str(tmp_path))
     found = seen(settings, SeveralGpus({"first": 0, "second": 512}))
     assert (found.gpus, found.used_gpus) == (["first", "second"], ["second"])
     found = seen(settings, SeveralGpus({None: 512}))

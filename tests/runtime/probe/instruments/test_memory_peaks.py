@@ -12,7 +12,7 @@ from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.instruments import memory
 from torchlint.runtime.probe.instruments.memory import DeviceMeter, HostMeter, MemoryObserver
 from torchlint.runtime.probe.messages import MemorySeen
-from torchlint.runtime.probe.run_settings import WINDOW, Anchor, Settings
+from torchlint.runtime.probe.run_settings import WINDOW, Anchor, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.runtime.probe.conftest import RunProbe
 
 MIB = 1 << 20
-SETTINGS = Settings(main="train.py", project="/nowhere")
+SETTINGS = RunSettings(main="train.py", project="/nowhere")
 
 
 class Steps:

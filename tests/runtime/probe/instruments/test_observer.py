@@ -23,7 +23,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.batches import loader_iterators
 from torchlint.runtime.probe.instruments import install_all, reads
 from torchlint.runtime.probe.messages import INSTRUMENTS
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,11 +65,11 @@ def group() -> Iterator[None]:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(main="train.py", project=str(tmp_path), device="cpu")
+def settings(tmp_path: Path) -> RunSettings:
+    return RunSettings(main="train.py", project=str(tmp_path), device="cpu")
 
 
-def made(name: str, settings: Settings) -> Observer:
+def made(name: str, settings: RunSettings) -> Observer:
     (watch,) = install_all(replace(settings, instruments=(name,))).values()
     return watch
 
@@ -87,7 +87,7 @@ def train(watch: Observer) -> None:
 
 @pytest.mark.parametrize("name", [*INSTRUMENTS, *ALTERING])
 def test_it_returns_its_message_and_everything_is_undone(
-    group: None, settings: Settings, name: str
+    group: None, settings: RunSettings, name: str
 ) -> None:
     before = state()
     watch = made(name, settings)
@@ -102,7 +102,7 @@ def test_it_returns_its_message_and_everything_is_undone(
 
 @pytest.mark.parametrize("name", ["input", "kernels", "memory", "reads"])
 def test_a_process_that_trains_forked_from_one_that_does_begins_its_own_window(
-    group: None, settings: Settings, name: str
+    group: None, settings: RunSettings, name: str
 ) -> None:
     before = state()
     watch = made(name, settings)

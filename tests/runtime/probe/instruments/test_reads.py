@@ -394,10 +394,10 @@ sys.path[:0] = {paths}
 import simulated_gpu
 import torch
 from torchlint.runtime.probe.instruments import install_all, reads
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 
 exec(compile(open("train.py").read(), {file!r}, "exec"))
-instrument = reads.watch(Settings(main="train.py", project={folder!r}))
+instrument = reads.watch(RunSettings(main="train.py", project={folder!r}))
 instrument.open()
 for _ in range(3):
     step()

@@ -121,9 +121,9 @@ def test_dynamo_is_not_imported(tmp_path: Path) -> None:
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from torchlint.runtime.probe.instruments import recompiles, shapes
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 for module in (recompiles, shapes):
-    instrument = module.watch(Settings(main="train.py", project={str(tmp_path)!r}))
+    instrument = module.watch(RunSettings(main="train.py", project={str(tmp_path)!r}))
     before = "torch._dynamo" in sys.modules
     instrument.open()
     instrument.passed()

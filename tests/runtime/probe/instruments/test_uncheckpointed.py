@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from torchlint.runtime.probe.instruments import uncheckpointed
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def test_nothing_is_computed_again_in_the_window_and_gradients_stay(
         return block.calls, block.inner.weight.grad.clone()
 
     before = step()
-    watch = uncheckpointed.watch(Settings(main="train.py", project=str(tmp_path)))
+    watch = uncheckpointed.watch(RunSettings(main="train.py", project=str(tmp_path)))
     watch.open()
     try:
         within = step()
@@ -65,7 +65,7 @@ def test_memory_is_limited_in_the_window_alone(
 
     before = resource.getrlimit(resource.RLIMIT_DATA)
     monkeypatch.setattr(uncheckpointed, "memory_limit", lambda: 1 << 40)
-    watch = uncheckpointed.watch(Settings(main="train.py", project=str(tmp_path)))
+    watch = uncheckpointed.watch(RunSettings(main="train.py", project=str(tmp_path)))
     watch.open()
     try:
         assert resource.getrlimit(resource.RLIMIT_DATA) == (1 << 39, before[1])

@@ -6,7 +6,7 @@ import importlib.util
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +31,8 @@ class UserFile:
         exec(compile(text, self.path, "exec"), self.module.__dict__)
 
     @property
-    def settings(self) -> Settings:
-        return Settings(main="train.py", project=str(self.folder))
+    def settings(self) -> RunSettings:
+        return RunSettings(main="train.py", project=str(self.folder))
 
     def watched(self, instrument: ModuleType, call: str | Callable[[], object], steps: int) -> Any:
         """What an instrument sees in so many calls of a function of the file, or of the test's."""

@@ -9,7 +9,7 @@ import pytest
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.machine import clock as clock_module
 from torchlint.runtime.probe.machine.clock import CpuClock, CudaClock, clock_for, is_capturing
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +29,8 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[float, float], None]:
     return pass_by
 
 
-def settings(device: str) -> Settings:
-    return Settings(main="x.py", project="p", mode="measure", device=device)
+def settings(device: str) -> RunSettings:
+    return RunSettings(main="x.py", project="p", mode="measure", device=device)
 
 
 def test_the_host_is_timed_from_start_to_stop(passes: Callable[[float, float], None]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime.probe.run_settings import Place
+from torchlint.runtime.probe.run_settings import FixLines
 from torchlint.runtime.probe.wrapping.executed_lines import Watch
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def watch(tmp_path: Path) -> Iterator[Callable[..., Watch]]:
     before, made = sys.gettrace(), []
 
     def begin(path: str = HERE, **places: tuple[int, int]) -> Watch:
-        those = [Place(name, *lines) for name, lines in places.items()]
+        those = [FixLines(name, *lines) for name, lines in places.items()]
         made.append(Watch({path: those}, str(tmp_path / "exercised")))
         made[-1].begin()
         return made[-1]
@@ -117,7 +117,7 @@ def test_where_another_tracer_took_over_nothing_is_claimed(watch: Callable[..., 
 
 
 def test_a_journal_that_cannot_be_written_disturbs_nobody() -> None:
-    seen = Watch({HERE: [Place("early", *rows(branches, 2))]}, "/nowhere/exercised")
+    seen = Watch({HERE: [FixLines("early", *rows(branches, 2))]}, "/nowhere/exercised")
     seen.begin()
     assert branches(True) == 1
     assert seen.seen == {"early"}
@@ -163,7 +163,7 @@ def test_workers_of_a_loader_are_watched_and_say_nothing(
     run_probe: RunProbe, write: Write, how: str
 ) -> None:
     root = write({"train.py": TRAIN.replace("HOW", how)})
-    places = tuple(Place(name, row, row) for name, row in ROWS.items())
+    places = tuple(FixLines(name, row, row) for name, row in ROWS.items())
     outcome = run_probe(
         "train.py", mode="survey", steps=5, places={os.path.realpath(root / "train.py"): places}
     )

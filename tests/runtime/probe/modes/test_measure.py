@@ -10,7 +10,7 @@ import pytest
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.modes import measure
 from torchlint.runtime.probe.modes.measure import Meter
-from torchlint.runtime.probe.run_settings import Anchor, Settings
+from torchlint.runtime.probe.run_settings import Anchor, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,8 @@ class FakeLink:
         return {"type": "turn", "settle": settle, "steps": steps}
 
 
-def settings(anchor: Anchor | None = Anchor("optimizer"), **more: Any) -> Settings:  # noqa: B008
-    return Settings(main="x", project="p", mode="measure", anchor=anchor, **more)
+def settings(anchor: Anchor | None = Anchor("optimizer"), **more: Any) -> RunSettings:  # noqa: B008
+    return RunSettings(main="x", project="p", mode="measure", anchor=anchor, **more)
 
 
 def meter(link: FakeLink, cuda: FakeCuda | None = None, anchor: str = "optimizer") -> Meter:

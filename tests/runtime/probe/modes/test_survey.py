@@ -13,7 +13,7 @@ import torch
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.messages import Lanes
 from torchlint.runtime.probe.modes.survey import Surveyor
-from torchlint.runtime.probe.run_settings import Place, Settings
+from torchlint.runtime.probe.run_settings import FixLines, RunSettings
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Streams
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.step_times import durations, lanes, steady, warm_up
@@ -484,7 +484,7 @@ for step in range(40):
     (loss + penalty(model.weight) if step == 4 else loss).backward()
     optimizer.step()
 """
-    places = (Place("compiled", 7, 7), Place("loop", 9, 9))
+    places = (FixLines("compiled", 7, 7), FixLines("loop", 9, 9))
     script = os.path.realpath(write({"train.py": text}) / "train.py")
     seen = survey(run_probe, write, text, places={script: places})
     assert (seen["warm"], seen["compiled"]) == (5, True)
@@ -552,7 +552,7 @@ def test_the_gpus_memory_is_what_a_run_would_find_there(monkeypatch: pytest.Monk
     monkeypatch.setattr(torch, "cuda", cuda)
     link = SimpleNamespace(role="main", send=lambda _, report: told.append(report))
     watch = SimpleNamespace(seen=set(), complete=True)
-    Surveyor(Settings(main="x", project="p"), link, watch).finish()  # type: ignore[arg-type]
+    Surveyor(RunSettings(main="x", project="p"), link, watch).finish()  # type: ignore[arg-type]
     (report,) = told
     assert (report.device, report.gpu_name) == ("cuda", "H200")
     assert (report.gpu_mb, report.gpu_free_mb) == (4.0, 8.0)

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from torchlint.runtime.probe.numbers.weights import FirstWeights  # noqa: E402
-from torchlint.runtime.probe.run_settings import RECORD, Settings  # noqa: E402
+from torchlint.runtime.probe.run_settings import RECORD, RunSettings  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def first_weights(**settings: Any) -> FirstWeights:
         "project": "",
         **settings,
     }
-    return FirstWeights(Settings(**values))
+    return FirstWeights(RunSettings(**values))
 
 
 def state(path: Path) -> dict[str, Any]:

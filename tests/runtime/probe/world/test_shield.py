@@ -11,7 +11,7 @@ import pytest
 
 from tests.shielded import BOTH, tree, write_files
 from torchlint.runtime.probe.files.territory import of_run
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 from torchlint.runtime.sandbox import overlayfs as sandboxes
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
 
@@ -69,7 +69,7 @@ def test_workers_write_and_read_what_the_others_wrote(
     assert tree(project) == before
 
 
-def settings(tmp_path: Path, **changes: Any) -> Settings:
+def settings(tmp_path: Path, **changes: Any) -> RunSettings:
     values: dict[str, Any] = {
         "main": "",
         "socket": str(tmp_path / "workspace/s1"),
@@ -79,7 +79,7 @@ def settings(tmp_path: Path, **changes: Any) -> Settings:
         **changes,
     }
     Path(values["scratch"]).mkdir(parents=True, exist_ok=True)
-    return Settings(**values)
+    return RunSettings(**values)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.probe.run_settings import Settings
+from torchlint.runtime.probe.run_settings import RunSettings
 from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
-    return Places(Settings(main="train.py", project=str(tmp_path)))
+    return Places(RunSettings(main="train.py", project=str(tmp_path)))
 
 
 CALLS = "def here(places):\n    return places.here()\n"

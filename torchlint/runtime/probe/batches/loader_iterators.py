@@ -12,7 +12,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.messages import Loader
+from torchlint.runtime.probe.messages import LoaderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,9 +33,9 @@ def fetchers() -> list[Any]:
 _FETCH = "torch.utils.data._utils.fetch:"
 
 
-def describe(iterator: Any, places: Places) -> Loader:
+def describe(iterator: Any, places: Places) -> LoaderOptions:
     """The loader that an iterator belongs to."""
-    return Loader(
+    return LoaderOptions(
         dataset=type(getattr(iterator, "_dataset", None)).__name__,
         workers=int(getattr(iterator, "_num_workers", 0)),
         persistent=bool(getattr(iterator, "_persistent_workers", False)),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.files.view import View
 
 
-class Entry:
+class FolderEntry:
     """As `os.DirEntry`, with the path that the caller knows."""
 
     def __init__(self, entry: os.DirEntry[str], start: Any) -> None:
@@ -35,13 +35,13 @@ class Entry:
 class Listing:
     """As what `os.scandir` gives: an iterator and a context manager."""
 
-    def __init__(self, found: Iterator[Entry]) -> None:
+    def __init__(self, found: Iterator[FolderEntry]) -> None:
         self._found = found
 
     def __iter__(self) -> Listing:
         return self
 
-    def __next__(self) -> Entry:
+    def __next__(self) -> FolderEntry:
         return next(self._found)
 
     def __enter__(self) -> Listing:
@@ -55,7 +55,7 @@ class Listing:
         self._found = iter(())
 
 
-def entries(view: View, layers: tuple[str | None, str | None], start: Any) -> Iterator[Entry]:
+def entries(view: View, layers: tuple[str | None, str | None], start: Any) -> Iterator[FolderEntry]:
     """Each entry once, the upper one first.
 
     Args:
@@ -72,4 +72,4 @@ def entries(view: View, layers: tuple[str | None, str | None], start: Any) -> It
         for entry in lower
         if entry.name not in names and not view.is_removed(f"{layers[1]}/{entry.name}")
     )
-    return (Entry(entry, start) for each in (upper, left) for entry in each)
+    return (FolderEntry(entry, start) for each in (upper, left) for entry in each)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from torchlint.runtime.probe.files.copy_on_write import CopyOnWrite
-    from torchlint.runtime.probe.files.listing import Entry
+    from torchlint.runtime.probe.files.listing import FolderEntry
 
     Wrap = Callable[[CopyOnWrite, Callable[..., Any]], Callable[..., Any]]
 
@@ -119,7 +119,7 @@ def _scanning(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
     return scan
 
 
-def _entries(view: CopyOnWrite, path: Any) -> Iterator[Entry] | None:
+def _entries(view: CopyOnWrite, path: Any) -> Iterator[FolderEntry] | None:
     """What a folder shows; None: what the path says."""
     text = text_of("." if path is None else path)
     try:

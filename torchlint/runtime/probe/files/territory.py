@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 OVERLAYFS = "overlayfs"
-"""As in `Settings.sandbox`."""
+"""As in `RunSettings.sandbox`."""
 
 ANYONES = ("/dev", "/proc", "/sys", "/run", "/tmp/nvidia-mps")  # noqa: S108
 """Devices and the kernel's own, and the pipes of a GPU that several processes share."""
@@ -72,7 +72,7 @@ class Territory:
         return not self._guarded and (path + "/").startswith(self._project)
 
 
-def of_run(settings: Settings, environ: Mapping[str, str] = os.environ) -> Territory:
+def of_run(settings: RunSettings, environ: Mapping[str, str] = os.environ) -> Territory:
     """What a run must leave alone, from its settings and the environment."""
     return Territory(
         _own(settings),
@@ -96,7 +96,7 @@ def missing_caches(environ: Mapping[str, str]) -> list[str]:
     return [path for path in found if not path.startswith(tuple(map(_slashed, ANYONES)))]
 
 
-def _own(settings: Settings) -> list[str]:
+def _own(settings: RunSettings) -> list[str]:
     """The folder of the socket, if that of the run lies in it: others of its runs lie there too.
     Where several machines share the folder of the run, those on its own machine as well."""
     scratch = os.path.realpath(settings.scratch)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.instruments.observer import Observer
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 
-def install_all(settings: Settings) -> dict[str, Observer]:
+def install_all(settings: RunSettings) -> dict[str, Observer]:
     """The instruments that the settings name; they prepare themselves."""
     observers: dict[str, Observer] = {}
     for name in settings.instruments:

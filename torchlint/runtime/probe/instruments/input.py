@@ -19,7 +19,7 @@ from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.messages import Loader, Place
+    from torchlint.runtime.probe.messages import LoaderOptions, Place
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 
@@ -32,8 +32,10 @@ class InputObserver(Observer):
         self.around(DataLoader, "__init__", self._noted_init)
 
     def begin(self) -> None:
-        self._waits: dict[tuple[Place | None, Place | None, Loader], LoaderWaits] = {}
-        self._loaders: WeakKeyDictionary[Any, tuple[Place | None, Loader]] = WeakKeyDictionary()
+        self._waits: dict[tuple[Place | None, Place | None, LoaderOptions], LoaderWaits] = {}
+        self._loaders: WeakKeyDictionary[Any, tuple[Place | None, LoaderOptions]] = (
+            WeakKeyDictionary()
+        )
         self._starting: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self._open: tuple[Any, bool, float, float] | None = None
         self._fetching = False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 _MOST_PLACES = 64
@@ -28,7 +28,7 @@ _MOST_PLACES = 64
 class LaunchObserver(Observer):
     """Looks when the window ends; on a GPU it also counts what `DataParallel` copies."""
 
-    def __init__(self, settings: Settings, cuda: Any = torch.cuda) -> None:
+    def __init__(self, settings: RunSettings, cuda: Any = torch.cuda) -> None:
         self._cuda = cuda
         super().__init__(settings)
 

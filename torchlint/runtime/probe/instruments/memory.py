@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Meter(Protocol):
+class PeakMeter(Protocol):
     """Knows the peak since it was last asked."""
 
     def peak(self) -> float:
@@ -151,7 +151,7 @@ class MemoryObserver(Observer):
         """What the peak was before does not count for the steps of the window."""
         on_gpu = uses_gpu(self.settings.device, torch.cuda)
         self._phases: dict[str, float] = {}
-        self._meter: Meter = DeviceMeter(torch.cuda) if on_gpu else HostMeter()
+        self._meter: PeakMeter = DeviceMeter(torch.cuda) if on_gpu else HostMeter()
         self._before = self._meter.peak()
 
     def step(self) -> None:

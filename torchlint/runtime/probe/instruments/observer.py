@@ -14,7 +14,7 @@ from torchlint.runtime.probe.wrapping.user_lines import Places
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
     from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
 
@@ -37,7 +37,7 @@ class Observer:
     alters = True
     beside_s = 0.0
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.places = Places(settings)
         self.steps = self.thread = 0

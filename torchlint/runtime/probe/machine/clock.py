@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 MEGABYTE = 2**20
 _HELD_BACK = 0.9
@@ -127,7 +127,7 @@ class CudaClock(CpuClock):
         return self._rate < _HELD_BACK * self._highest
 
 
-def clock_for(settings: Settings, cuda: Any) -> CpuClock:
+def clock_for(settings: RunSettings, cuda: Any) -> CpuClock:
     """The clock for a script that has begun to train.
 
     Args:

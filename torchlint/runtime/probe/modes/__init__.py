@@ -1,1 +1,1 @@
-"""The ways to watch a script; `Settings.mode` names one of these modules."""
+"""The ways to watch a script; `RunSettings.mode` names one of these modules."""

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 NEVER = 1 << 62
 _SHORTEST_S = 1e-9
 """Of a block: what is left if the instruments' own work was all of it."""
 
 
-def install(settings: Settings, link: Link) -> Meter:
+def install(settings: RunSettings, link: Link) -> Meter:
     """Listen for the anchor alone.
 
     Raises:
@@ -53,7 +53,7 @@ class Meter:
         cuda: `torch.cuda`.
     """
 
-    def __init__(self, settings: Settings, link: Link, cuda: Any) -> None:
+    def __init__(self, settings: RunSettings, link: Link, cuda: Any) -> None:
         self.steps = 0
         self._due = 1
         self._then: Callable[[], None] = self._ask_for_a_turn

@@ -23,7 +23,7 @@ from torchlint.runtime.probe.wrapping import executed_lines
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 SMALL, LARGE = 2_000_000, 100_000_000
 """Up to `SMALL` parameter values all of them are looked at after every step; else after some."""
@@ -35,7 +35,7 @@ MOST_MODELS = 64
 """A script that makes models as it goes is not followed any further."""
 
 
-def install(settings: Settings, link: Link) -> Recorder:
+def install(settings: RunSettings, link: Link) -> Recorder:
     """Realign random numbers as the settings say, and write down the steps from the first on.
 
     Raises:
@@ -76,7 +76,7 @@ class Recorder:
         link: gets the record.
     """
 
-    def __init__(self, settings: Settings, link: Link) -> None:
+    def __init__(self, settings: RunSettings, link: Link) -> None:
         self._settings = settings
         self._link = link
         self._sketcher = Sketcher()

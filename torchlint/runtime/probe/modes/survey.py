@@ -20,7 +20,7 @@ from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.script import served_sources
 from torchlint.runtime.probe.script.loaded_files import loaded_files
 from torchlint.runtime.probe.steps import events, step_times
-from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
+from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, EventStream, Moment, Streams
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.input_shapes import on_gpu, signature
 from torchlint.runtime.probe.steps.lane_clock import LaneClock
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 _SCAN_S = 1.0
 """Between two looks at everything that Python has made."""
 
 
-def install(settings: Settings, link: Link) -> Surveyor:
+def install(settings: RunSettings, link: Link) -> Surveyor:
     """Listen for every kind of event, and watch the places of the settings."""
     surveyor = Surveyor(settings, link, executed_lines.install(settings))
     surveyor.listen()
@@ -54,7 +54,7 @@ class Surveyor:
         watch: sees which places run.
     """
 
-    def __init__(self, settings: Settings, link: Link, watch: executed_lines.Watch) -> None:
+    def __init__(self, settings: RunSettings, link: Link, watch: executed_lines.Watch) -> None:
         self._settings = settings
         self._link = link
         self._watch = watch
@@ -153,7 +153,7 @@ class Surveyor:
             self._compiled = compiled
             self._news.append(now)
 
-    def _stop(self, best: Stream) -> None:
+    def _stop(self, best: EventStream) -> None:
         with self._lock:
             if self._done:
                 return
@@ -167,7 +167,7 @@ class Surveyor:
             self._link.wait_to_be_killed()
         # The other ranks may need this one to come as far as it has come.
 
-    def _report(self, best: Stream | None, *, finished: bool) -> Surveyed:
+    def _report(self, best: EventStream | None, *, finished: bool) -> Surveyed:
         moments = list(best.moments) if best is not None else []
         if any(moment.mark is not None for moment in moments):
             # An error of the GPU is the script's own, and the marks say nothing then.
@@ -196,7 +196,7 @@ class Surveyor:
         self._add_gpu(report)
         return report
 
-    def _words(self, best: Stream) -> str:
+    def _words(self, best: EventStream) -> str:
         several = len(self._streams.of(best.kind))
         if best.kind == OPTIMIZER:
             which = f" (optimizer {best.number + 1} of {several})" if several > 1 else ""

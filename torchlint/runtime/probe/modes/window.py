@@ -19,12 +19,12 @@ from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 _NEVER = 1 << 62
 
 
-def install(settings: Settings, link: Link) -> Window:
+def install(settings: RunSettings, link: Link) -> WindowWatch:
     """Listen for the anchor, and let the instruments prepare.
 
     Raises:
@@ -32,19 +32,19 @@ def install(settings: Settings, link: Link) -> Window:
     """
     if settings.anchor is None:
         raise ValueError("a window needs an anchor")
-    window = Window(settings, link)
+    window = WindowWatch(settings, link)
     events.at_anchor(settings.anchor, window.boundary)
     os.register_at_fork(after_in_child=window.begin_again)
     return window
 
 
-class Window:
+class WindowWatch:
     """Lets `skip` steps pass, watches `steps` steps, and sends what was seen.
 
     A script that ends in its window reports what was seen until then.
     """
 
-    def __init__(self, settings: Settings, link: Link) -> None:
+    def __init__(self, settings: RunSettings, link: Link) -> None:
         self._settings = settings
         self._link = link
         self._instruments = install_all(settings)

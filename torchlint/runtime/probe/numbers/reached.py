@@ -17,7 +17,7 @@ from torchlint.runtime.probe.wrapping.interpose import replace, shielded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
     Function = Callable[..., Any]
 
@@ -40,7 +40,7 @@ class Reached:
         settings: say which project the script belongs to.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self._project = settings.project
         self._datasets: dict[int, _Dataset] = {}
         self._evaluates = False

@@ -16,7 +16,7 @@ from torchlint.runtime.probe.numbers.streams import number, rank
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 Own = tuple[int, float, float]
 """Size, mean and root mean square of a parameter as the program itself made it."""
@@ -29,7 +29,7 @@ class FirstWeights:
         settings: of the run: `level`, `state`, `save_state` and `perturb` say what is done.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self.own: dict[str, Own] = {}
         """By parameter; empty where no weights are taken over."""
         self.parameters: dict[str, Tensor] = {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 
 class ServedSources:
@@ -84,7 +84,7 @@ def ran() -> set[str]:
     return _installed.ran.copy() if _installed is not None else set()
 
 
-def install(settings: Settings) -> None:
+def install(settings: RunSettings) -> None:
     """Serve `settings.sources` from now on, here and in the processes that this one forks; the
     second time does nothing."""
     global _installed  # noqa: PLW0603 - a process has one import system

@@ -41,7 +41,7 @@ class Moment:
     mark: Any = None
 
 
-class Stream:
+class EventStream:
     """The events of one kind and number. `name` is the class of what stepped."""
 
     def __init__(self, kind: str, number: int, name: str, tick: int) -> None:
@@ -73,20 +73,20 @@ class Streams:
     """All events of a script so far."""
 
     def __init__(self) -> None:
-        self._streams: dict[tuple[str, int], Stream] = {}
+        self._streams: dict[tuple[str, int], EventStream] = {}
         self._ticks = dict.fromkeys(KINDS, 0)
 
-    def add(self, kind: str, number: int, name: str, moment: Moment) -> Stream:
+    def add(self, kind: str, number: int, name: str, moment: Moment) -> EventStream:
         """One more event; gives the stream that it belongs to."""
         self._ticks[kind] += 1
         tick = self._ticks[kind]
         stream = self._streams.get((kind, number))
         if stream is None:
-            stream = self._streams[kind, number] = Stream(kind, number, name, tick)
+            stream = self._streams[kind, number] = EventStream(kind, number, name, tick)
         stream.add(moment, tick)
         return stream
 
-    def of(self, kind: str) -> list[Stream]:
+    def of(self, kind: str) -> list[EventStream]:
         """Those of a kind, by number."""
         return sorted((s for s in self._streams.values() if s.kind == kind), key=lambda s: s.number)
 
@@ -94,14 +94,14 @@ class Streams:
         """Events of a kind."""
         return self._ticks[kind]
 
-    def rarest(self, kind: str, least: int = 1) -> Stream | None:
+    def rarest(self, kind: str, least: int = 1) -> EventStream | None:
         """Of those that go on and have as many events, the one with the fewest, and the last of
         several: it ends what repeats itself, as the generator's step does in a GAN."""
         tick = self._ticks[kind]
         going = [s for s in self.of(kind) if s.count >= least and s.goes_on(tick)]
         return min(going, key=lambda s: (s.count, -s.number), default=None)
 
-    def best(self, kind: str, least: int = 1) -> Stream | None:
+    def best(self, kind: str, least: int = 1) -> EventStream | None:
         """What ends a step among the events of this kind."""
         if kind in (OPTIMIZER, FORWARD):
             return self.rarest(kind, least)
@@ -130,7 +130,7 @@ class Chooser:
     kinds: tuple[str, ...]
     may_step: Callable[[], bool]
 
-    def enough(self, streams: Streams, heard: Stream) -> bool:
+    def enough(self, streams: Streams, heard: EventStream) -> bool:
         """Whether the event that was just heard ends a step, and enough of its kind were seen.
 
         What has stopped is never chosen.
@@ -139,7 +139,7 @@ class Chooser:
             return True
         return self._best(streams, heard.moments[-1].time) is heard
 
-    def _best(self, streams: Streams, now: float) -> Stream | None:
+    def _best(self, streams: Streams, now: float) -> EventStream | None:
         kind = next((each for each in self.kinds if streams.count(each)), None)
         if kind is None:
             return None
@@ -163,7 +163,7 @@ class Chooser:
             return best
         return streams.best(kind, FEW) if late else None
 
-    def at_the_end(self, streams: Streams) -> Stream | None:
+    def at_the_end(self, streams: Streams) -> EventStream | None:
         """What ends a step of a script that has ended."""
         for kind in self.kinds:
             stream = streams.best(kind, 2) or streams.best(kind)
@@ -177,7 +177,7 @@ class Chooser:
             return False
         return (passes < self.wanted and not late) or self.may_step()
 
-    def _only_loads(self, streams: Streams, batches: Stream) -> bool:
+    def _only_loads(self, streams: Streams, batches: EventStream) -> bool:
         """Whether what trains is no longer seen, as in a captured CUDA graph."""
         last = streams.last_step()
         if batches.moments[-1].time - last < self.give_up_s:

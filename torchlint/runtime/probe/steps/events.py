@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from torchlint.runtime.probe.run_settings import Anchor
-    from torchlint.runtime.probe.wrapping.interpose import Function, Lanes, Undo
+    from torchlint.runtime.probe.wrapping.interpose import Function, LaneListener, Undo
 
     Heard = Callable[[int, Any, Any], None]
     """Gets a number, the optimizer or the module, and the module's arguments."""
@@ -74,7 +74,7 @@ def may_end_steps(kind: str, role: str) -> bool:
     return kind in (OPTIMIZER, BACKWARD) and get_worker_info() is None
 
 
-def watch_lanes(lanes: Lanes, stepped: Heard | None = None) -> Undo:
+def watch_lanes(lanes: LaneListener, stepped: Heard | None = None) -> Undo:
     """Note which part of a step each thread is in.
 
     To be called before the script runs: a hook that is registered while a step ends breaks the
@@ -103,7 +103,7 @@ def watch_lanes(lanes: Lanes, stepped: Heard | None = None) -> Undo:
 
 
 def watch_optimizers(
-    heard: Heard, lanes: Lanes | None = None, skipped: Callable[[], None] | None = None
+    heard: Heard, lanes: LaneListener | None = None, skipped: Callable[[], None] | None = None
 ) -> Undo:
     """Hear every optimizer's steps, numbered in the order of their first ones.
 
@@ -198,7 +198,7 @@ def _is_nested(hook: FrameType) -> bool:
     return outer is not None
 
 
-def watch_backward(heard: Heard, lanes: Lanes | None = None) -> Undo:
+def watch_backward(heard: Heard, lanes: LaneListener | None = None) -> Undo:
     """Hear backward passes, numbered PASS and GRAD.
 
     Not those inside others, as of reentrant checkpoints, and not gradients that get a graph of
@@ -232,7 +232,7 @@ def watch_backward(heard: Heard, lanes: Lanes | None = None) -> Undo:
     return undo
 
 
-def watch_forward(heard: Heard, lanes: Lanes | None = None, only: int | None = None) -> Undo:
+def watch_forward(heard: Heard, lanes: LaneListener | None = None, only: int | None = None) -> Undo:
     """Hear calls of modules that have parameters and are called by no other module.
 
     They are numbered in the order of their first calls. What a backward pass computes again is
@@ -272,7 +272,7 @@ def watch_forward(heard: Heard, lanes: Lanes | None = None, only: int | None = N
     return undo
 
 
-def watch_loader(heard: Heard, lanes: Lanes | None = None) -> Undo:
+def watch_loader(heard: Heard, lanes: LaneListener | None = None) -> Undo:
     """Hear every batch that a torch `DataLoader` yields, with the number 0 and the iterator."""
     iterator, inside = private.loader_iterator(), Inside()
     if iterator is None:

@@ -69,7 +69,8 @@ def install(
     """Listen from now on, in this process and in those that it forks.
 
     Args:
-        parent: its address, as in `Settings.socket`; to connect there is no effect of the script's.
+        parent: its address, as in `RunSettings.socket`; to connect there is no effect of the
+            script's.
         fenced: the kernel refuses writes to the territory.
     """
     listener = _Listener(journal, territory, parent, fenced)

@@ -11,20 +11,20 @@ from torchlint.runtime.probe.files.copy_on_write import CopyOnWrite
 from torchlint.runtime.probe.world import (
     inherit,
     journal,
-    programs,
-    shared_memory,
+    shared_memory_owners,
+    started_programs,
     trackers,
     uploads,
 )
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 _installed: set[int] = set()
 """This process, and those that it was forked from. What is installed cannot be taken away."""
 
 
-def install(settings: Settings) -> None:
+def install(settings: RunSettings) -> None:
     """Shield this process and those that it starts from Python; the second time does nothing.
 
     To be called before torch or anything of the script's is imported.
@@ -43,8 +43,8 @@ def install(settings: Settings) -> None:
     view = CopyOnWrite(scratch, ground)
     redirect.install(view)
     native_files.install(view)
-    programs.install(book, view)
-    shared_memory.install(settings.local or scratch)
+    started_programs.install(book, view)
+    shared_memory_owners.install(settings.local or scratch)
     trackers.install(scratch, book)
     uploads.install(book)
     inherit.install(scratch)

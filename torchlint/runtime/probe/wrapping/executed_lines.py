@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import FrameType
 
-    from torchlint.runtime.probe.run_settings import Place, Settings
+    from torchlint.runtime.probe.run_settings import FixLines, RunSettings
 
     Trace = Callable[[FrameType, str, Any], Any]
 
@@ -28,7 +28,7 @@ class Watch:
         journal: where ids are written, one a line.
     """
 
-    def __init__(self, places: Mapping[str, Iterable[Place]], journal: str) -> None:
+    def __init__(self, places: Mapping[str, Iterable[FixLines]], journal: str) -> None:
         self.seen: set[str] = set()
         self._journal = journal
         self._unseen = {path: list(those) for path, those in places.items() if those}
@@ -83,7 +83,7 @@ class Watch:
             self._note(path, reached)
         return self._reached
 
-    def _note(self, path: str, reached: list[Place]) -> None:
+    def _note(self, path: str, reached: list[FixLines]) -> None:
         self.seen.update(place.id for place in reached)
         left = [place for place in self._unseen[path] if place.id not in self.seen]
         if left:
@@ -109,7 +109,7 @@ def append(path: str, lines: Iterable[str]) -> None:
 _watch: Watch | None = None
 
 
-def install(settings: Settings) -> Watch:
+def install(settings: RunSettings) -> Watch:
     """Watch the places of the settings; the same watch if this process has one already."""
     global _watch  # noqa: PLW0603 - a process has one trace function
     if _watch is None:

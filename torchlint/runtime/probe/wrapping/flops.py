@@ -23,7 +23,7 @@ from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
     from torchlint.runtime.probe.wrapping.interpose import Function, Undo
 
     Key = tuple[str, str, Place | None]
@@ -81,7 +81,7 @@ class Flops:
     they compute then belongs to no module that is known.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self._places = Places(settings)
         self._names = ModuleNames()
         self._thread = _Thread()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
 
 
-class Lanes(Protocol):
+class LaneListener(Protocol):
     """Notes when this thread begins a part of a step, and when it ends the one begun last."""
 
     def enter(self, lane: str) -> None: ...
@@ -42,7 +42,7 @@ def shielded(listener: Function) -> Callable[..., None]:
 
 
 def outermost(
-    plain: Function, after: Function, lane: str, lanes: Lanes | None, inside: Inside
+    plain: Function, after: Function, lane: str, lanes: LaneListener | None, inside: Inside
 ) -> Function:
     """`plain`, with a call of `after(args, kwargs)` when an outermost call of it has returned."""
     compiling, graph_task, after = private.compiling(), private.graph_task(), shielded(after)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.run_settings import Settings
+    from torchlint.runtime.probe.run_settings import RunSettings
 
 
 class Places:
@@ -22,7 +22,7 @@ class Places:
         settings: `project` is the tree whose files are the user's own.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self._root = os.path.join(settings.project, "")
         self._known: dict[str, str | None] = {}
 
