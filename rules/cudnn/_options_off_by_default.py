@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.rule import Module, once
 
 

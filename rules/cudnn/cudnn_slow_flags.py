@@ -54,7 +54,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.rule import (
     Argument,
     Context,

@@ -64,9 +64,9 @@ import libcst as cst
 
 from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.names import Binding, dotted_text
+from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.training.batches import runs_per_batch
-from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.uses import occurrences
 from torchlint.rule import Match, Module, Rule, because, calls, once
 

@@ -66,7 +66,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.loops import sounds_like_evaluation
+from torchlint.analysis.steps.loops import sounds_like_evaluation
 from torchlint.analysis.uses import method_behind, method_name, reads_after, receiving_parameter
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.rule import (

@@ -57,7 +57,7 @@ It cannot: there is no fix. `torchlint verify train.py --against train_no_sync.p
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.steps.loops import Loop
 from torchlint.rule import Match, Module, Rule, Tier, because, method, once
 
 _HELD_BACK = r"no_sync|no_backward_sync|require_backward_grad_sync|with\s+\w+\.accumulate\("

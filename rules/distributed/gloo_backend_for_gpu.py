@@ -48,7 +48,7 @@ import re
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.rule import (
     Applicability,
     Argument,

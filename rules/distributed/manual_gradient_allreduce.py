@@ -60,7 +60,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.rule import Context, Match, Module, Rule, because, calls, once
 
 _SAYS_NOTHING = frozenset({"data", "grad", "None", "requires_grad"})

@@ -56,8 +56,8 @@ import re
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text, sounds_like_class
+from torchlint.analysis.steps.guards import words
 from torchlint.analysis.training.clocks import CLOCKS, Interval, interval_from
-from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.model_calls import is_module, runs_model
 from torchlint.analysis.training.syncs import operand_of, shown, sync_of
 from torchlint.analysis.uses import method_name, receiver

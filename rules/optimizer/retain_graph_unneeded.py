@@ -52,7 +52,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import (
     Applicability,

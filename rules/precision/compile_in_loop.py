@@ -52,7 +52,7 @@ version, on the CPU as well as on a GPU.
 import libcst as cst
 
 from torchlint.analysis.names import How
-from torchlint.analysis.training.guards import leaves_round
+from torchlint.analysis.steps.guards import leaves_round
 from torchlint.rule import Context, Match, Module, Rule, because, calls, once
 
 _GIVEN = frozenset({How.PARAMETER, How.DEFINITION, How.IMPORT})

@@ -53,7 +53,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.names import Binding, dotted_text
-from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.uses import receiver
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.rule import Match, Module, Rule, Triggers, because, calls

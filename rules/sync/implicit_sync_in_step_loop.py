@@ -56,8 +56,8 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from torchlint.analysis.steps.guards import asks_for_identity, looks_for_broken
 from torchlint.analysis.training.consumers import ends_a_loop
-from torchlint.analysis.training.guards import asks_for_identity, looks_for_broken
 from torchlint.analysis.training.truths import operand_of_truth, truths
 from torchlint.rule import Context, Module, Reported, Rule, Tier, Triggers, because
 

@@ -61,7 +61,7 @@ from bisect import bisect_right
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
 from torchlint.analysis.uses import method_name
 from torchlint.rule import Context, Match, Module, Rule, because, method, once, passes

@@ -64,7 +64,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.layers.layer_lists import assign_targets
-from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits, once

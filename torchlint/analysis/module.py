@@ -12,8 +12,8 @@ from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
-from torchlint.analysis.training.guards import branch_taken
-from torchlint.analysis.training.loops import Loops, StepLoop
+from torchlint.analysis.steps.guards import branch_taken
+from torchlint.analysis.steps.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex, split_lines
 from torchlint.files.reading import is_notebook

@@ -11,11 +11,11 @@ import libcst as cst
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
 from torchlint.analysis.entry_points import entry_points, is_public
 from torchlint.analysis.frameworks.runners import Device
-from torchlint.analysis.frameworks.runs import device_of, framework_starts, trains
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, is_super
 from torchlint.analysis.training.chosen_branches import ANYTHING, Demand, Given, demands, passed
+from torchlint.analysis.training.runs import device_of, framework_starts, trains
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, placing
 from torchlint.finding import Position
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.entry_points import EntryPoint
     from torchlint.analysis.module import Module
     from torchlint.analysis.names import Binding
-    from torchlint.analysis.training.loops import Loop
+    from torchlint.analysis.steps.loops import Loop
 
 _MOST_RETURNS = 32
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.frameworks.runs import framework_starts
+from torchlint.analysis.training.runs import framework_starts
 from torchlint.because import Unlike
 from torchlint.debug import debugging
 from torchlint.engine.map_file import comments_of, suppressions_in

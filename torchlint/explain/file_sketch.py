@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.analysis.summary import call_sites
+from torchlint.analysis.training.runs import framework_starts
 from torchlint.engine.map_file import module_of
 from torchlint.explain.code_words import CodeWords
 from torchlint.explain.silences import silence_at
@@ -16,7 +16,7 @@ from torchlint.finding import Position
 from torchlint.source.deep_stack import with_deep_stack
 
 if TYPE_CHECKING:
-    from torchlint.analysis.training.loops import Loop
+    from torchlint.analysis.steps.loops import Loop
     from torchlint.project.target import Target
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import outside_training, rarity, snake
-from torchlint.analysis.training.guards import words as names_in
+from torchlint.analysis.steps.guards import outside_training, rarity, snake
+from torchlint.analysis.steps.guards import words as names_in
 from torchlint.ruleapi.contexts import Context
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
-    from torchlint.analysis.training.loops import Loop
+    from torchlint.analysis.steps.loops import Loop
     from torchlint.explain.code_words import CodeWords
 
 NEEDS: Final = {

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.steps.guards import perhaps_outside_training
 from torchlint.analysis.training.batches import loads, runs_per_batch
 from torchlint.analysis.training.chosen_branches import demands
-from torchlint.analysis.training.guards import perhaps_outside_training
 from torchlint.analysis.training.processors import runs_without_accelerator
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace

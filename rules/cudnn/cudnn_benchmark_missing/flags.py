@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.rule import Module
 
 from .._options_off_by_default import only_on_request, under_option

@@ -8,9 +8,9 @@ import libcst as cst
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.steps.guards import words
 from torchlint.analysis.torch_api import CONVOLUTIONS, OPTIMIZERS
 from torchlint.analysis.training.freezing import frozen_names
-from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.call_values import MODULE_METHODS, WRAPPERS
 from torchlint.rule import Module, once

@@ -60,8 +60,8 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.steps.guards import snake
 from torchlint.analysis.training.grad_modes import switched_off_calls
-from torchlint.analysis.training.guards import snake
 from torchlint.rule import (
     Applicability,
     Fact,

@@ -13,7 +13,7 @@ import libcst as cst
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.literals import UNKNOWN, Literal
 from torchlint.analysis.names import Scope, dotted_text
-from torchlint.analysis.training.loops import Loop
+from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.training.purposes import (
     Purpose,
     is_on_device,

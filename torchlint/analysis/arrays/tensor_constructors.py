@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import argument, argument_node, literal
+from torchlint.analysis.steps.guards import words
 from torchlint.analysis.torch_api import TYPED_TENSORS
-from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_behind, method_name
 from torchlint.because import because
 

@@ -1,6 +1,6 @@
 """What runs a program: whether it takes an accelerator, and whether it trains.
 
-A parsed file is asked by `torchlint.analysis.frameworks.runs`, any other by its text. What the
+A parsed file is asked by `torchlint.analysis.training.runs`, any other by its text. What the
 files of a program show is joined by `torchlint.project.programs`.
 """
 

@@ -17,7 +17,7 @@ from torchlint.analysis.loading.worker_processes import (
     writes_to_self,
 )
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.guards import snake
+from torchlint.analysis.steps.guards import snake
 from torchlint.analysis.uses import method_name
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.analysis.module import Module
-    from torchlint.analysis.training.loops import Loop
+    from torchlint.analysis.steps.loops import Loop
 
 _DEEPEST = 4
 _MOST_LOADERS = 100

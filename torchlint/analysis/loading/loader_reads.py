@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.once import once
-from torchlint.analysis.training.loops import sounds_like_evaluation
+from torchlint.analysis.steps.loops import sounds_like_evaluation
 from torchlint.analysis.uses import (
     calls_of,
     method_name,

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.once import once
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.once import once
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 from torchlint.analysis.uses import method_name, reads_of_targets
 from torchlint.analysis.values.kinds import sounds_like_optimizer
 from torchlint.because import because

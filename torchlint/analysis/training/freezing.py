@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.once import once
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.steps.guards import words
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.once import once
-from torchlint.analysis.training.guards import leaves_round
+from torchlint.analysis.steps.guards import leaves_round
 from torchlint.analysis.values.kinds import sounds_like_settings
 
 if TYPE_CHECKING:

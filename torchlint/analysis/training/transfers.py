@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.analysis.arrays.tensor_constructors import names_gpu
 from torchlint.analysis.literals import argument_node, has_star_args
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.guards import snake
+from torchlint.analysis.steps.guards import snake
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import TENSORS, Kind
 

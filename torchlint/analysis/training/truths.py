@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import literal
-from torchlint.analysis.training.guards import asked_for, asks_for_identity
+from torchlint.analysis.steps.guards import asked_for, asks_for_identity
 from torchlint.analysis.training.syncs import Operand, operand_at
 from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name

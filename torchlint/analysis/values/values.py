@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
-from torchlint.analysis.frameworks.registered_hooks import registered_hooks
 from torchlint.analysis.literals import UNKNOWN, Literal, literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
@@ -31,6 +30,7 @@ from torchlint.analysis.values.kinds import (
     sounds_like_count,
 )
 from torchlint.analysis.values.name_evidence import NameEvidence
+from torchlint.analysis.values.registered_hooks import registered_hooks
 
 if TYPE_CHECKING:
     from torchlint.analysis.flow import Flow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.analysis.frameworks.runners import START_WORDS, Device, device_in_text
-from torchlint.analysis.frameworks.runs import device_of, framework_starts, trains
+from torchlint.analysis.training.runs import device_of, framework_starts, trains
 from torchlint.files.words import Words
 
 if TYPE_CHECKING:

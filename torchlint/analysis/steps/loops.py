@@ -13,7 +13,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import dotted_text, is_super
-from torchlint.analysis.training.guards import (
+from torchlint.analysis.steps.guards import (
     asked_truths,
     leaves_function,
     leaves_round,

@@ -18,8 +18,8 @@ from torchlint.analysis.frameworks.runners import (
 )
 from torchlint.analysis.literals import argument, has_star_kwargs, literal
 from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.steps.guards import words
 from torchlint.analysis.torch_api import canonical
-from torchlint.analysis.training.guards import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
