@@ -127,7 +127,7 @@ def _records_a_graph(match: Match) -> bool:
     module = match.module
     if module.function(match.node) in module.loops.training_functions:
         return because(False, "the function trains, and what is volatile there records nothing")
-    off = module.loops.grad_off_around(match.node)
+    off = module.evaluations.grad_off_around(match.node)
     return off is None or because(False, "gradients are off here, under {}", off)
 
 

@@ -66,7 +66,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.steps.loops import sounds_like_evaluation
+from torchlint.analysis.steps.evaluations import sounds_like_evaluation
 from torchlint.analysis.uses import method_behind, method_name, reads_after, receiving_parameter
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.rule import (
@@ -211,8 +211,8 @@ def _evaluates(use: cst.BaseExpression, module: Module, depth: int) -> bool | No
 def _is_evaluation(node: cst.CSTNode, module: Module) -> bool:
     """Whether code runs under `torch.no_grad()`, or in a function that evaluates."""
     function = module.function(node)
-    return module.loops.grad_is_off(node) or (
-        function is not None and module.loops.only_evaluates(function)
+    return module.evaluations.grad_is_off(node) or (
+        function is not None and module.evaluations.only_evaluates(function)
     )
 
 
@@ -223,7 +223,7 @@ def _given_to_evaluation(
     function = module.definitions.callee(call)
     if function is None:
         return sounds_like_evaluation(dotted_text(call.func).rpartition(".")[2])
-    if module.loops.only_evaluates(function):
+    if module.evaluations.only_evaluates(function):
         return True
     received = receiving_parameter(call, use, function)
     if received is None or depth >= CALL_DEPTH:

@@ -208,7 +208,7 @@ def _routes(module: Module, around: cst.CSTNode) -> dict[cst.CSTNode, _Route]:
             found[node] = _route(node, known, module)
         elif isinstance(node, _Assignment):
             route = _NOWHERE
-            if node.value is not None and not module.loops.grad_is_off(node):
+            if node.value is not None and not module.evaluations.grad_is_off(node):
                 route = _route(node.value, known, module)
             for target in filter(None, _targets(node)):
                 adds = isinstance(node, cst.AugAssign)

@@ -96,7 +96,7 @@ def keeps_the_graph_of_each_loss(node: cst.CSTNode, module: Module) -> Iterable[
         return ()
     if step is None:
         return _outside(node, module)
-    off = module.loops.grad_off_around(node)
+    off = module.evaluations.grad_off_around(node)
     if off is not None:
         return because((), "gradients are off here, under {}", off)
     losses = _with_graph(kept.added, step.node, module)

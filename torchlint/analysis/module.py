@@ -12,6 +12,7 @@ from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
+from torchlint.analysis.steps.evaluations import Evaluations
 from torchlint.analysis.steps.guards import branch_taken
 from torchlint.analysis.steps.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
@@ -263,6 +264,10 @@ class Module:
     def loops(self) -> Loops:
         return Loops(self._nodes, self.values)
 
+    @cached_property
+    def evaluations(self) -> Evaluations:
+        return Evaluations(self._nodes, self.values, self.loops)
+
     def resolve(self, node: cst.CSTNode) -> tuple[str, ...]:
         """Every dotted name an expression can stand for, as in `torch.nn.DataParallel`."""
         return self.names.resolve(node)
@@ -300,7 +305,7 @@ class Module:
         Inside a step loop only the loop's own body is looked at.
         """
         loop = self.loops.step_loop(node)
-        return self.loops.in_evaluation(node, inside=loop.node if loop else None)
+        return self.evaluations.in_evaluation(node, inside=loop.node if loop else None)
 
     def guard(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """What keeps `node` from running on each round of its step loop (or each call), if

@@ -213,7 +213,7 @@ class _Summarizer:
             whole_step=stepping.get(node, False),
             trains=node in self._with_step_loops,
             hook=loops.is_step_hook(node),
-            evaluation=loops.is_evaluation(node),
+            evaluation=module.evaluations.is_evaluation(node),
             calls=own,
             returns=tuple(dict.fromkeys(self._returned(node))),
             defaults=tuple(
@@ -271,7 +271,7 @@ class _Summarizer:
             loops = list(module.loops.loops_around(call))
             around = module.loops.judged_within(call)
             guarded = module.loops.guard(call, around) is not None
-            quiet = guarded or module.loops.in_evaluation(call, inside=around)
+            quiet = guarded or module.evaluations.in_evaluation(call, inside=around)
             rare = around not in module.loops.step_loops and module.loops.is_rare(around)
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)

@@ -56,7 +56,7 @@ def silence_at(node: cst.CSTNode, module: Module) -> Silence | None:
     guard = loops.guard(node, around)
     if guard is not None:
         return Silence(guard)
-    shown = loops.evaluation_around(node, inside=around)
+    shown = module.evaluations.evaluation_around(node, inside=around)
     if shown is not None:
         return Silence(evaluation=shown)
     if around is not None and around not in loops.step_loops:
@@ -70,7 +70,7 @@ def why_not_each_step(node: cst.CSTNode, words: CodeWords) -> str:
     """The same in a sentence, empty for None; code in a function that evaluates has one too."""
     found = silence_at(node, words.module)
     loops, function = words.module.loops, words.module.function(node)
-    in_evaluation = function is not None and loops.is_evaluation(function)
+    in_evaluation = function is not None and words.module.evaluations.is_evaluation(function)
     if in_evaluation and loops.step_loop(node) is None and (found is None or found.loop):
         found = Silence(evaluation=function)
     if found is None:
@@ -89,9 +89,9 @@ def why_context_denies(context: Context, node: cst.CSTNode, words: CodeWords) ->
     module = words.module
     if context is Context.OUTSIDE_EVALUATION:
         function = module.function(node)
-        if function is not None and module.loops.is_evaluation(function):
+        if function is not None and module.evaluations.is_evaluation(function):
             return _evaluates(function, words)
-        off = module.loops.grad_off_around(node)
+        off = module.evaluations.grad_off_around(node)
         if off is not None:
             return f"gradients are off here, under {words.quoted(off)}"
     if context is Context.UNCONDITIONAL:
@@ -213,7 +213,7 @@ def _has_word(alternatives: str, name: str) -> bool:
 
 
 def _evaluates(shown: cst.CSTNode, words: CodeWords) -> str:
-    """Why code evaluates, by what `Loops.evaluation_around` returns for it."""
+    """Why code evaluates, by what `Evaluations.evaluation_around` returns for it."""
     if isinstance(shown, cst.FunctionDef):
         return _function_evaluates(shown, words)
     if isinstance(shown, cst.With):
@@ -225,7 +225,7 @@ def _evaluates(shown: cst.CSTNode, words: CodeWords) -> str:
 
 
 def _function_evaluates(function: cst.FunctionDef, words: CodeWords) -> str:
-    name, sign = function.name.value, words.module.loops.sign_of_evaluation(function)
+    name, sign = function.name.value, words.module.evaluations.sign_of_evaluation(function)
     if isinstance(sign, cst.Decorator):
         return f"`{name}` evaluates: it goes over a loader under {words.quoted(sign)}"
     if sign is function.name or sign is None:

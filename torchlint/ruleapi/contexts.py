@@ -152,10 +152,10 @@ def _heated(
     loops = module.loops.loops_around(node)
     inner = module.step_loop(node)
     around = module.loops.judged_within(node)
-    if module.loops.guard(node, around) or module.loops.in_evaluation(node, inside=around):
+    if module.loops.guard(node, around) or module.evaluations.in_evaluation(node, inside=around):
         return None
     function = module.function(node)
-    if function is not None and inner is None and module.loops.is_evaluation(function):
+    if function is not None and inner is None and module.evaluations.is_evaluation(function):
         return None
     place = HotPlace(
         function=module.qualified_name(function),
@@ -186,9 +186,9 @@ def _may_be_outside_training(node: cst.CSTNode, module: Module) -> bool:
 
 def _outside_evaluation(node: cst.CSTNode, module: Module) -> bool:
     function = module.function(node)
-    if function is not None and module.loops.is_evaluation(function):
+    if function is not None and module.evaluations.is_evaluation(function):
         return False
-    return not module.loops.grad_is_off(node)
+    return not module.evaluations.grad_is_off(node)
 
 
 def _unconditional(node: cst.CSTNode, module: Module) -> bool:

@@ -146,8 +146,8 @@ def _trains(call: cst.Call, module: Module) -> bool:
 def _grad_is_off(call: cst.Call, module: Module) -> bool:
     function = module.function(call)
     decorators = () if function is None else function.decorators
-    return module.loops.grad_is_off(call) or any(
-        module.loops.turns_grad_off(each.decorator) for each in decorators
+    return module.evaluations.grad_is_off(call) or any(
+        module.evaluations.turns_grad_off(each.decorator) for each in decorators
     )
 
 

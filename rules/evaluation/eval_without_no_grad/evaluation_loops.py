@@ -7,7 +7,8 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.steps.loops import Loop, sounds_like_evaluation
+from torchlint.analysis.steps.evaluations import sounds_like_evaluation
+from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
 from torchlint.analysis.training.model_calls import runs_model

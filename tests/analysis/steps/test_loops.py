@@ -463,12 +463,12 @@ def test_gradients_are_off_within_the_loop_only(probed: Callable[..., Any]) -> N
         "import torch\nfor x in data:\n  loss.backward()\n  with torch.no_grad():\n    probe(x)"
     )
     loop = inside.module.step_loop(inside.call).node
-    assert inside.module.loops.grad_is_off(inside.call, inside=loop)
+    assert inside.module.evaluations.grad_is_off(inside.call, inside=loop)
     around = probed(
         "import torch\nwith torch.no_grad():\n  for x in data:\n    opt.step()\n    probe(x)"
     )
     loop = around.module.step_loop(around.call).node
-    assert not around.module.loops.grad_is_off(around.call, inside=loop)
+    assert not around.module.evaluations.grad_is_off(around.call, inside=loop)
 
 
 class TestModule:

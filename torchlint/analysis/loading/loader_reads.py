@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.once import once
-from torchlint.analysis.steps.loops import sounds_like_evaluation
+from torchlint.analysis.steps.evaluations import sounds_like_evaluation
 from torchlint.analysis.uses import (
     calls_of,
     method_name,
@@ -152,9 +152,11 @@ def _evaluates(loop: cst.For, module: Module) -> bool:
     function = module.function(loop)
     inside = (each for each in loop.body.body if isinstance(each, cst.With))
     return (
-        module.loops.grad_is_off(loop)
-        or (function is not None and module.loops.only_evaluates(function))
-        or any(module.loops.turns_grad_off(item.item) for each in inside for item in each.items)
+        module.evaluations.grad_is_off(loop)
+        or (function is not None and module.evaluations.only_evaluates(function))
+        or any(
+            module.evaluations.turns_grad_off(item.item) for each in inside for item in each.items
+        )
     )
 
 

@@ -36,7 +36,7 @@ def switched_off_calls(module: Module) -> dict[str, cst.Call]:
     """The names of what a file calls with gradients off for certain, each with such a call."""
     found: dict[str, cst.Call] = {}
     for call in module.nodes(cst.Call):
-        if module.loops.grad_is_off(call) or _is_off_as_a_whole(call, module):
+        if module.evaluations.grad_is_off(call) or _is_off_as_a_whole(call, module):
             found.setdefault(dotted_text(call.func).rpartition(".")[2], call)
     return {name: found[name] for name in sorted(found.keys() - {"", "no_grad", "inference_mode"})}
 
@@ -44,7 +44,7 @@ def switched_off_calls(module: Module) -> dict[str, cst.Call]:
 def _is_off_as_a_whole(node: cst.CSTNode, module: Module) -> bool:
     function = module.function(node)
     decorators = () if function is None else function.decorators
-    return any(module.loops.turns_grad_off(each.decorator) for each in decorators)
+    return any(module.evaluations.turns_grad_off(each.decorator) for each in decorators)
 
 
 def _is_switched(node: cst.CSTNode, module: Module, depth: int) -> bool:
