@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.profile.results import read_at
-from torchlint.profile import suppressed
+from torchlint.profile import functions
 from torchlint.profile.profile_result import Line
 from torchlint.profile.suppressed import Comments
 
@@ -91,8 +91,8 @@ def test_each_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with open("train.py", "w", encoding="utf-8") as file:
         file.write("x.item()  # torchlint: ignore[TR201]\n")
     read: list[str] = []
-    plain = suppressed.read_bytes
-    monkeypatch.setattr(suppressed, "read_bytes", lambda path: read.append(path) or plain(path))
+    plain = functions.read_bytes
+    monkeypatch.setattr(functions, "read_bytes", lambda path: read.append(path) or plain(path))
     comments = Comments(TODAY)
     assert [comments.of(read_at(row=row)) is None for row in (1, 2)] == [True, False]
     assert read == ["train.py"]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.config.settings import ConfigError
-from torchlint.silence.baseline_file import decode, encode, parse_date, read, write
+from torchlint.silence.baseline_file import decode, encode, read, write
 from torchlint.silence.known_findings import BaselineEntry, EntryKey
+from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from pathlib import Path

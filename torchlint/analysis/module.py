@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -36,6 +37,8 @@ COMMAND_LINES: Final = frozenset(
 )
 """Packages that read the command line."""
 _N = TypeVar("_N", bound=cst.CSTNode)
+_Scope = cst.FunctionDef | cst.ClassDef
+_SCOPES: Final[tuple[type[_Scope], ...]] = (cst.FunctionDef, cst.ClassDef)
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
 _TEST_IMPORT = re.compile(r"(?<![^\r\n])[ \t]{0,80}(?:import|from)[ \t]+(?:pytest|unittest)\b")
@@ -195,6 +198,21 @@ class Module:
     def qualified_name(self, node: cst.FunctionDef | cst.ClassDef | None) -> str:
         """`Trainer.step` for a method; the empty string for the module itself."""
         return "" if node is None else qualified_name(self._nodes, node)
+
+    def scope_at(self, row: int) -> str:
+        """The qualified name of the innermost class or function around a row."""
+        index = bisect_right(self._scopes[0], row) - 1
+        node = self._scopes[1][index] if index >= 0 else None
+        while node is not None and self.span(node)[1].row < row:
+            node = self._nodes.enclosing(node, *_SCOPES)
+        return self.qualified_name(node)
+
+    @cached_property
+    def _scopes(self) -> tuple[list[int], list[_Scope]]:
+        """The row in which each begins, and all of them, in source order."""
+        nodes = self.nodes(*_SCOPES)
+        nodes.sort(key=self.order)
+        return [self.span(node)[0].row for node in nodes], nodes
 
     # text --------------------------------------------------------------------------------
 

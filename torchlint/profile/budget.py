@@ -1,9 +1,9 @@
 """A budget for CI: which findings of a profile are allowed, where, why and until when.
 
 A TOML file, `torchlint-budget.toml`, that lies in the repository: what it allows passes, anything
-else fails, and so does an entry that nothing needs any more. Paths are relative to the folder of
-the file, with slashes. People write it, so whatever is wrong with it becomes a `ConfigError` that
-names the entry and the key.
+else fails, and so does an entry that nothing needs any more. Its entries are those of a baseline
+that are about a run: the scope is a function, and the fingerprint a kind of read, both empty for
+any. Paths are relative to the folder of the file, with slashes.
 """
 
 from __future__ import annotations
@@ -11,78 +11,31 @@ from __future__ import annotations
 import math
 import os
 import posixpath
-import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torchlint.config.settings import ConfigError, nearest, read_toml, shortened
-from torchlint.profile.budget_uses import Uses
+from torchlint.config.settings import ConfigError, read_toml
+from torchlint.profile.functions import Functions
 from torchlint.profile.profile_result import Broken, Budgeted
-from torchlint.silence.until import parse_date
+from torchlint.silence.baselines import Baseline
+from torchlint.silence.entries import Fields, distinct, in_file, only_keys
+from torchlint.silence.known_findings import OF_A_RUN, BaselineEntry, EntryKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
+    from datetime import date
 
-    from torchlint.profile.budget_uses import Use
     from torchlint.profile.profile_result import Profile, RunFinding
 
 NAME: Final = "torchlint-budget.toml"
 _MOST: Final = 10_000
-_LONGEST: Final = 1_000
 _ROUNDING: Final = 0.05
 """Of a read a step: a window may begin between two reads of one step."""
-_CODE: Final = re.compile(r"TR\d{3}", re.ASCII)
 _TOP: Final = ("codes", "allow")
 _KEYS: Final = ("code", "path", "function", "kind", "most", "reason", "until")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What is allowed.
-
-    Args:
-        code: of the finding, `TR201`.
-        path: relative to the folder of the budget, with slashes.
-        reason: why; it is there for people.
-        function: `Trainer.step`, or `<module>`; None: anywhere in the file.
-        kind: of read: `item`; None: any.
-        most: per step; None: as many as there are.
-        until: the last day; None: no end.
-    """
-
-    code: str
-    path: str
-    reason: str
-    function: str | None = None
-    kind: str | None = None
-    most: float | None = None
-    until: date | None = None
-
-    def has_expired(self, today: date) -> bool:
-        return self.until is not None and self.until < today
-
-    def is_for(self, use: Use) -> bool:
-        """Whether it is about such a use, which may be more than it allows."""
-        return (
-            (self.code, posixpath.normpath(self.path)) == (use.code, use.path)
-            and self.function in (None, use.function)
-            and self.kind in (None, use.kind)
-        )
-
-    def allows(self, use: Use) -> bool:
-        """Whether a use that it is for happens no more often than it says."""
-        if self.most is None:
-            return True
-        return use.per_step is not None and use.per_step <= self.most + _ROUNDING
-
-    @property
-    def words(self) -> str:
-        """`TR201 item in Trainer.step of train.py`."""
-        kind = f" {self.kind}" if self.kind else ""
-        function = f"{self.function} of " if self.function else ""
-        return f"{self.code}{kind} in {function}{self.path}"
+_SHAPE: Final = " of `allow` must be a table; write `[[allow]]`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +43,73 @@ class Budget:
     """The entries of a file, and the codes that it is about: empty for all."""
 
     path: str
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[BaselineEntry, ...] = ()
     codes: tuple[str, ...] = ()
 
+    def covers(self, finding: RunFinding) -> bool:
+        return not self.codes or finding.code in self.codes
 
-def read(path: str) -> Budget:
-    """The budget in a file.
 
-    Raises:
-        ConfigError: it cannot be read, or is no budget.
+class Use(NamedTuple):
+    """One thing that happens at one place.
+
+    Args:
+        key: that of the entry which allows it and nothing else. No function if the file cannot be
+            parsed, no kind if the finding has none.
+        shown: its path as the report has it.
+        per_step: how often; None if nothing was counted.
     """
-    table = read_toml(path)
-    try:
-        return _budget(table, path)
-    except ConfigError as error:
-        raise ConfigError(error.message, path) from None
+
+    key: EntryKey
+    shown: str
+    row: int
+    per_step: float | None
+
+    @property
+    def words(self) -> str:
+        """`train.py:88 TR201 item in Trainer.step, 3 a step`."""
+        function = f" in {self.key.scope}" if self.key.scope else ""
+        count = f", {self.per_step:.3g} a step" if self.per_step is not None else ""
+        return f"{self.shown}:{self.row} {_what(self.key)}{function}{count}"
+
+    def broken(self, problem: str, said: str) -> Broken:
+        return Broken(problem, self.key.rule, self.shown, self.row, f"{self.words}, {said}")
+
+
+class Uses:
+    """What a budget has to allow: the findings of a profile that have a line, one by one.
+
+    Args:
+        path: of the budget.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._named = Baseline(path).called
+        self._functions = Functions()
+
+    def of(self, findings: Iterable[RunFinding]) -> Iterator[Use]:
+        """One for each kind of read of each finding, in their order."""
+        for each in findings:
+            if not each.path:
+                continue
+            path = self._named(os.path.realpath(each.path))
+            function = self._functions.around(each.path, each.row)
+            for kind, per_step in _kinds(each.values):
+                yield Use(EntryKey(path, each.code, function, kind), each.path, each.row, per_step)
+
+
+def _kinds(values: Mapping[str, object]) -> Iterator[tuple[str, float | None]]:
+    """The kinds of read of a finding, and how often a step has each: kinds of findings that count
+    say it under `kinds`."""
+    kinds = values.get("kinds")
+    if not isinstance(kinds, Mapping) or not kinds:
+        yield "", None
+        return
+    for kind, count in kinds.items():
+        yield str(kind), float(count) if isinstance(count, int | float) else None
+
+
+# judging -----------------------------------------------------------------------------------
 
 
 def judge(budget: Budget, result: Profile, today: date) -> Budgeted:
@@ -113,61 +118,82 @@ def judge(budget: Budget, result: Profile, today: date) -> Budgeted:
     A finding below the cut needs no entry, and keeps the one that it has from being stale: its
     share changes from run to run.
     """
-    uses = Uses(os.path.dirname(os.path.abspath(budget.path)))
-    file = os.path.basename(budget.path)
-    about: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    uses, file = Uses(budget.path), os.path.basename(budget.path)
+    about: dict[tuple[str, str], list[BaselineEntry]] = defaultdict(list)
     for entry in budget.entries:
-        about[entry.code, posixpath.normpath(entry.path)].append(entry)
-    needed: set[Entry] = set()
+        about[entry.key.rule, posixpath.normpath(entry.key.path)].append(entry)
+
+    def entries_for(use: Use) -> list[BaselineEntry]:
+        return [each for each in about[use.key.rule, use.key.path] if _is_for(each.key, use.key)]
+
+    needed: set[BaselineEntry] = set()
     broken: list[Broken] = []
     allowed = 0
-    for use in uses.of(_covered(budget, (*result.findings, *result.census))):
-        entries = [each for each in about[use.code, use.path] if each.is_for(use)]
+    for use in uses.of(filter(budget.covers, (*result.findings, *result.census))):
+        entries = entries_for(use)
         needed.update(entries)
         current = [each for each in entries if not each.has_expired(today)]
-        if any(each.allows(use) for each in current):
+        if any(_allows(each, use) for each in current):
             allowed += 1
         elif current or not entries:
             broken.append(_too_much(use, current, file))
-    for use in uses.of(_covered(budget, result.below)):
-        needed.update(each for each in about[use.code, use.path] if each.is_for(use))
-    watched = [each for each in budget.entries if each.code in result.watched]
+    for use in uses.of(filter(budget.covers, result.below)):
+        needed.update(entries_for(use))
+    watched = [each for each in budget.entries if each.key.rule in result.watched]
     broken += [_stale(each) for each in watched if each not in needed]
     broken += [_expired(each) for each in watched if each in needed and each.has_expired(today)]
     broken += _unwatched(budget, result)
     return Budgeted(budget.path, allowed, tuple(broken))
 
 
-def _covered(budget: Budget, findings: Iterable[RunFinding]) -> Iterator[RunFinding]:
-    """The findings that the budget is about."""
-    return (each for each in findings if not budget.codes or each.code in budget.codes)
+def _is_for(key: EntryKey, use: EntryKey) -> bool:
+    """Whether an entry of the same file and code is about such a use, which may be more than it
+    allows."""
+    return key.scope in ("", use.scope) and key.fingerprint in ("", use.fingerprint)
 
 
-def _too_much(use: Use, entries: list[Entry], file: str) -> Broken:
+def _allows(entry: BaselineEntry, use: Use) -> bool:
+    """Whether a use that it is for happens no more often than it says."""
+    if entry.most is None:
+        return True
+    return use.per_step is not None and use.per_step <= entry.most + _ROUNDING
+
+
+def _too_much(use: Use, entries: list[BaselineEntry], file: str) -> Broken:
     """A use that no entry allows, or `entries` not so often."""
     if not entries:
-        said = f"is new; remove it, or allow it in {file} with a reason"
-        return Broken("new", use.code, use.shown, use.row, f"{use.words}, {said}")
-    said = f"is more than the {max(each.most or 0.0 for each in entries):.3g} allowed"
+        return use.broken("new", f"is new; remove it, or allow it in {file} with a reason")
     if use.per_step is None:
         said = "is not counted by this kind of finding, so `most` cannot hold; delete that key"
-        return Broken("grown", use.code, use.shown, use.row, f"{use.words}, {said}")
-    return Broken("grown", use.code, use.shown, use.row, f"{use.words}, {said}; remove the others")
+        return use.broken("grown", said)
+    most = max(each.most or 0.0 for each in entries)
+    return use.broken("grown", f"is more than the {most:.3g} allowed; remove the others")
 
 
-def _stale(entry: Entry) -> Broken:
-    said = f"{entry.words} is allowed and nothing needs it; delete the entry"
-    return Broken("stale", entry.code, entry.path, 0, said)
+def _stale(entry: BaselineEntry) -> Broken:
+    return _about(entry, "stale", "is allowed and nothing needs it; delete the entry")
 
 
-def _expired(entry: Entry) -> Broken:
-    said = f"{entry.words} was allowed until {entry.until}; fix it, or give it another date"
-    return Broken("expired", entry.code, entry.path, 0, said)
+def _expired(entry: BaselineEntry) -> Broken:
+    said = f"was allowed until {entry.expires}; fix it, or give it another date"
+    return _about(entry, "expired", said)
+
+
+def _about(entry: BaselineEntry, problem: str, said: str) -> Broken:
+    """`TR201 item in Trainer.step of train.py …`."""
+    key = entry.key
+    function = f"{key.scope} of " if key.scope else ""
+    said = f"{_what(key)} in {function}{key.path} {said}"
+    return Broken(problem, key.rule, key.path, 0, said)
+
+
+def _what(key: EntryKey) -> str:
+    return f"{key.rule} {key.fingerprint}".rstrip()
 
 
 def _unwatched(budget: Budget, result: Profile) -> Iterator[Broken]:
     """The codes of which the profile cannot tell whether they keep to the budget."""
-    asked = {*budget.codes, *(each.code for each in budget.entries)}
+    asked = {*budget.codes, *(each.key.rule for each in budget.entries)}
     failed = {each for each in result.unwatched if not budget.codes or each in budget.codes}
     for code in sorted((asked | failed) - set(result.watched)):
         said = f"{code} was not watched in this run; drop --only, and see what was not measured"
@@ -184,22 +210,19 @@ def text(result: Profile, path: str, codes: Iterable[str] = ()) -> str:
         path: of the file that it will be.
         codes: that it is to be about; all if there are none.
     """
-    uses = Uses(os.path.dirname(os.path.abspath(path)))
-    needed: dict[tuple[str, str, str, str], float | None] = {}
-    for use in uses.of((*result.findings, *result.census)):
-        key = (use.path, use.code, use.function or "", use.kind or "")
-        counts = [each for each in (needed.get(key), use.per_step) if each is not None]
-        needed[key] = max(counts, default=None)
+    needed: dict[EntryKey, float | None] = {}
+    for use in Uses(path).of((*result.findings, *result.census)):
+        counts = [each for each in (needed.get(use.key), use.per_step) if each is not None]
+        needed[use.key] = max(counts, default=None)
     head = f"# What `torchlint profile --budget {os.path.basename(path)}` allows and why.\n"
     if codes:
         head += f"codes = [{', '.join(map(_quoted, sorted(codes)))}]\n"
     return head + "".join(_written(key, needed[key]) for key in sorted(needed))
 
 
-def _written(key: tuple[str, str, str, str], per_step: float | None) -> str:
+def _written(key: EntryKey, per_step: float | None) -> str:
     """An entry. A read that some steps have and others not counts as one in each."""
-    path, code, function, kind = key
-    values = {"code": code, "path": path, "function": function, "kind": kind}
+    values = {"code": key.rule, "path": key.path, "function": key.scope, "kind": key.fingerprint}
     lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value]
     if per_step is not None:
         lines.append(f"most = {max(1, math.ceil(per_step - _ROUNDING))}")
@@ -219,85 +242,41 @@ def _sign(sign: str) -> str:
 # reading -----------------------------------------------------------------------------------
 
 
-def _budget(table: Mapping[str, object], path: str) -> Budget:
-    for key in table:
-        if key not in _TOP:
-            raise ConfigError(f"Unknown key `{shortened(key)}`{nearest(key, _TOP)}.")
-    codes = table.get("codes", [])
-    if not isinstance(codes, list) or not all(_is_code(each) for each in codes):
-        raise ConfigError('`codes` must be a list of codes, such as codes = ["TR201"].')
-    listed = table.get("allow", [])
-    if not isinstance(listed, list) or len(listed) > _MOST:
-        raise ConfigError(f"`allow` must be a list of at most {_MOST:,} tables, `[[allow]]`.")
-    entries: dict[tuple[object, ...], Entry] = {}
-    for number, each in enumerate(listed, start=1):
-        entry = _entry(each, number, codes)
-        same = (entry.code, entry.path, entry.function, entry.kind)
-        if same in entries:
-            raise ConfigError(f"{_named(each, number)} repeats another; keep one of the two.")
-        entries[same] = entry
-    return Budget(path, tuple(entries.values()), tuple(codes))
+def read(path: str) -> Budget:
+    """The budget in a file.
+
+    Raises:
+        ConfigError: it cannot be read, or is no budget.
+    """
+    table = read_toml(path)
+    with in_file(path):
+        only_keys(table, _TOP)
+        codes = table.get("codes", [])
+        if not isinstance(codes, list) or not all(map(_is_code, codes)):
+            raise ConfigError('`codes` must be a list of codes, such as codes = ["TR201"].')
+        listed = table.get("allow", [])
+        if not isinstance(listed, list) or len(listed) > _MOST:
+            raise ConfigError(f"`allow` must be a list of at most {_MOST:,} tables, `[[allow]]`.")
+        entries = distinct(listed, _SHAPE, lambda fields: _entry(fields, codes))
+    return Budget(path, entries, tuple(codes))
 
 
-def _entry(values: object, number: int, codes: Iterable[str]) -> Entry:
-    if not isinstance(values, dict):
-        raise ConfigError(f"Entry {number} of `allow` must be a table; write `[[allow]]`.")
-    here = _named(values, number)
-    for name in values:
-        if name not in _KEYS:
-            raise ConfigError(
-                f"{here} has an unknown key `{shortened(name)}`{nearest(name, _KEYS)}."
-            )
-    code, path, reason = (
-        _text(values.get(name), name, here) for name in ("code", "path", "reason")
-    )
+def _entry(fields: Fields, codes: Iterable[str]) -> BaselineEntry:
+    fields.only(_KEYS)
+    code, path = (fields.text(key, least=1) for key in ("code", "path"))
     if not _is_code(code):
-        raise ConfigError(f'{here}: `code` must be one of profile, such as "TR201".')
+        raise fields.fault('`code` must be one of profile, such as "TR201".')
     if codes and code not in codes:
-        raise ConfigError(f"{here}: `code` is not among `codes`, so add it there.")
+        raise fields.fault("`code` is not among `codes`, so add it there.")
     if os.path.isabs(path):
-        raise ConfigError(f"{here}: `path` must be relative to this file, with slashes.")
-    reason = _text(values.get("reason"), "reason", here)
-    function, kind = (
-        None if name not in values else _text(values[name], name, here)
-        for name in ("function", "kind")
-    )
-    most = _count(values.get("most"), here)
-    return Entry(code, path, reason, function, kind, most, _day(values.get("until"), here))
+        raise fields.fault("`path` must be relative to this file, with slashes.")
+    if not str(fields.values.get("reason", "missing")).strip():
+        raise fields.fault("`reason` is empty; say why this is allowed.")
+    reason = fields.text("reason", least=1)
+    function, kind = (fields.text(key, "", least=1) for key in ("function", "kind"))
+    key = EntryKey(path, code, function, kind)
+    return BaselineEntry(key, 0, None, reason, fields.day("until"), fields.most())
 
 
 def _is_code(value: object) -> bool:
-    return isinstance(value, str) and _CODE.fullmatch(value) is not None
-
-
-def _text(value: object, name: str, here: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
-        if name == "reason" and isinstance(value, str) and not value.strip():
-            raise ConfigError(f"{here}: `reason` is empty; say why this is allowed.")
-        raise ConfigError(f"{here}: `{name}` must be a text of 1 to {_LONGEST:,} characters.")
-    return value
-
-
-def _count(value: object, here: str) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
-        raise ConfigError(f"{here}: `most` must be a number of reads a step, such as 2.")
-    return float(value)
-
-
-def _day(value: object, here: str) -> date | None:
-    if value is None:
-        return None
-    day = parse_date(value) if isinstance(value, str) else value
-    if not isinstance(day, date) or isinstance(day, datetime):
-        raise ConfigError(f"{here}: `until` must be a date such as 2027-01-31.")
-    return day
-
-
-def _named(values: Mapping[str, object], number: int) -> str:
-    """`Entry 7 (TR201 in src/train.py)`."""
-    code, path = values.get("code"), values.get("path")
-    if not isinstance(code, str) or not isinstance(path, str):
-        return f"Entry {number}"
-    return f"Entry {number} ({shortened(code)} in {shortened(path)})"
+    return isinstance(value, str) and OF_A_RUN.fullmatch(value) is not None

@@ -12,16 +12,13 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.analysis.module import Module
-from torchlint.config.settings import NEWEST_TORCH
-from torchlint.files.reading import SourceError, decode, read_bytes
 from torchlint.finding import Finding, Position, Tier
+from torchlint.profile.functions import parsed
 from torchlint.ruleapi.registry import all_rules
-from torchlint.silence.suppression_comments import CommentLayout
+from torchlint.silence.suppression_comments import CommentLayout, may_suppress
 from torchlint.silence.suppressions import Suppressions
 from torchlint.silence.until import has_ended, silenced_until
 from torchlint.source.deep_stack import with_deep_stack
-from torchlint.source.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,13 +96,8 @@ def _names(finding: RunFinding) -> Iterator[tuple[str, str]]:
 
 def _read(path: str) -> _File | None:
     """The comments of a file; None without any, and without a parse."""
-    try:
-        data = read_bytes(path)
-        if b"torchlint:" not in data and b"noqa" not in data.lower():
-            return None
-        source = decode(path, data)
-        tree = with_deep_stack(lambda: parse(source))
-    except SourceError:
+    module = parsed(path, wanted=may_suppress)
+    if module is None:
         return None
-    suppressions = with_deep_stack(lambda: Suppressions(Module(source, tree, NEWEST_TORCH)))
-    return _File(suppressions, CommentLayout(source.text).lines)
+    suppressions = with_deep_stack(lambda: Suppressions(module))
+    return _File(suppressions, CommentLayout(module.text).lines)

@@ -9,9 +9,6 @@
 of a run, such as TR201, have a `kind` of read and the `most` that may happen a step instead of
 `fingerprint`, `tier` and `count`; without a scope, a kind or a number, any counts. A check keeps
 these as they are.
-
-The file comes with the code that is checked and people edit it, so it is read as hostile input:
-capped in size, and whatever is wrong with it becomes a `ConfigError` that names the entry.
 """
 
 from __future__ import annotations
@@ -19,11 +16,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from torchlint.config.settings import ConfigError, nearest, read_capped, shortened
+from torchlint.config.settings import ConfigError, read_capped, shortened
 from torchlint.files.writing import write_whole
 from torchlint.finding import Tier
+from torchlint.silence.entries import Fields, distinct, in_file, only_keys
 from torchlint.silence.known_findings import OF_A_RUN, BaselineEntry, EntryKey
-from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,13 +29,13 @@ NAME: Final = "torchlint-baseline.json"
 VERSION: Final = 1
 _MAX_BYTES: Final = 16 << 20
 _MOST: Final = 1_000_000
-_LONGEST: Final = 1_000
 _TEXTS: Final = ("path", "rule", "scope", "fingerprint")
 _TIERS: Final = tuple(tier.value for tier in Tier)
 _NOTES: Final = ("owner", "reason", "expires")
 _KEYS: Final = (*_TEXTS, "tier", "count", *_NOTES)
 _KEYS_OF_A_RUN: Final = (*_TEXTS[:3], "kind", "most", *_NOTES)
 _TOP: Final = ("version", "entries")
+_SHAPE: Final = " must be an object, such as {...}"
 
 
 def read(path: str) -> tuple[BaselineEntry, ...]:
@@ -47,11 +44,8 @@ def read(path: str) -> tuple[BaselineEntry, ...]:
     Raises:
         ConfigError: it cannot be read, or is not a baseline.
     """
-    data = read_capped(path, _MAX_BYTES)
-    try:
-        return decode(data)
-    except ConfigError as error:
-        raise ConfigError(error.message, path) from None
+    with in_file(path):
+        return decode(read_capped(path, _MAX_BYTES))
 
 
 def write(path: str, entries: Iterable[BaselineEntry]) -> None:
@@ -108,19 +102,11 @@ def decode(data: bytes) -> tuple[BaselineEntry, ...]:
             f"The version of this baseline is not {VERSION}, which this torchlint reads; "
             "use the torchlint that wrote it, or a newer one."
         )
-    for name in found:
-        if name not in _TOP:
-            raise ConfigError(f"Unknown key `{shortened(name)}`{nearest(name, _TOP)}.")
+    only_keys(found, _TOP)
     listed = found.get("entries")
     if not isinstance(listed, list):
         raise ConfigError("`entries` must be a list.")
-    entries: dict[EntryKey, BaselineEntry] = {}
-    for number, each in enumerate(listed, start=1):
-        entry = _entry(each, number)
-        if entry.key in entries:
-            raise ConfigError(f"{_named(each, number)} repeats another; keep one of the two.")
-        entries[entry.key] = entry
-    return tuple(entries.values())
+    return distinct(listed, _SHAPE, _entry)
 
 
 def rows_of(path: str) -> dict[EntryKey, int]:
@@ -133,56 +119,29 @@ def rows_of(path: str) -> dict[EntryKey, int]:
     lines = read_capped(path, _MAX_BYTES).decode("utf-8-sig", "replace").split("\n")
     for row, line in enumerate(lines, 1):
         try:
-            rows[_entry(json.loads(line.strip().rstrip(","), parse_int=_number), row).key] = row
+            values = json.loads(line.strip().rstrip(","), parse_int=_number)
+            rows[_entry(Fields(values, row, _SHAPE)).key] = row
         except (ValueError, RecursionError, ConfigError):
             continue
     return rows
 
 
-def _entry(values: object, number: int) -> BaselineEntry:
-    if not isinstance(values, dict):
-        raise ConfigError(f"Entry {number} must be an object, such as {{...}}.")
-    here = _named(values, number)
-    of_a_run = OF_A_RUN.fullmatch(str(values.get("rule"))) is not None
+def _entry(fields: Fields) -> BaselineEntry:
+    of_a_run = OF_A_RUN.fullmatch(str(fields.values.get("rule"))) is not None
     keys = _KEYS_OF_A_RUN if of_a_run else _KEYS
-    for name in values:
-        if name not in keys:
-            hint = nearest(name, keys)
-            raise ConfigError(f"{here} has an unknown key `{shortened(name)}`{hint}.")
-    path, rule = (_text(values.get(name), name, here) for name in keys[:2])
-    missing = "" if of_a_run else None
-    scope, code = (_text(values.get(name, missing), name, here) for name in keys[2:4])
-    tier = values.get("tier", Tier.DEFAULT.value)
+    fields.only(keys)
+    path, rule = map(fields.text, keys[:2])
+    scope, code = (fields.text(name, "" if of_a_run else None) for name in keys[2:4])
+    tier = fields.values.get("tier", Tier.DEFAULT.value)
     if tier not in _TIERS:
-        raise ConfigError(f"{here}: `tier` must be one of {', '.join(_TIERS)}.")
-    count, most = values.get("count"), values.get("most")
-    if of_a_run:
-        if most is not None and not (type(most) in (int, float) and 0 < most <= _MOST):
-            raise ConfigError(f"{here}: `most` must be a number of reads a step, such as 2.")
-        count = 0
-    elif type(count) is not int or not 0 < count <= _MOST:
-        raise ConfigError(f"{here}: `count` must be a whole number from 1 to {_MOST:,}.")
-    owner, reason, expires = (
-        None if values.get(name) is None else _text(values[name], name, here) for name in _NOTES
-    )
-    day = None if expires is None else parse_date(expires)
-    if expires is not None and day is None:
-        raise ConfigError(f"{here}: `expires` must be a date such as 2027-01-31.")
-    return BaselineEntry(EntryKey(path, rule, scope, code, tier), count, owner, reason, day, most)
-
-
-def _text(value: object, name: str, here: str) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST:
-        raise ConfigError(f"{here}: `{name}` must be a text of at most {_LONGEST:,} characters.")
-    return value
-
-
-def _named(values: dict[str, object], number: int) -> str:
-    """`Entry 7 (TL201 in src/train.py)`."""
-    rule, path = values.get("rule"), values.get("path")
-    if not isinstance(rule, str) or not isinstance(path, str):
-        return f"Entry {number}"
-    return f"Entry {number} ({shortened(rule)} in {shortened(path)})"
+        raise fields.fault(f"`tier` must be one of {', '.join(_TIERS)}.")
+    count: int = 0 if of_a_run else fields.values.get("count", 0)
+    if not of_a_run and (type(count) is not int or not 0 < count <= _MOST):
+        raise fields.fault(f"`count` must be a whole number from 1 to {_MOST:,}.")
+    owner, reason, _ = map(fields.note, _NOTES)
+    key = EntryKey(path, rule, scope, code, tier)
+    most = fields.most() if of_a_run else None
+    return BaselineEntry(key, count, owner, reason, fields.day("expires"), most)
 
 
 def _number(text: str) -> int:

@@ -10,6 +10,7 @@ from torchlint.config.settings import ConfigError, Selection
 from torchlint.files.discover import shown_path
 from torchlint.finding import Tier
 from torchlint.silence import baseline_file, until
+from torchlint.silence.entries import in_file
 from torchlint.silence.known_findings import (
     OF_A_RUN,
     BaselineEntry,
@@ -68,12 +69,10 @@ class Baseline:
         Raises:
             ConfigError: there is no such file, or it is not a baseline.
         """
-        try:
+        with in_file(self.name):
             if not self.exists:
                 raise ConfigError("There is no such file; make it with `torchlint baseline write`.")
             self.entries = baseline_file.read(self.path)
-        except ConfigError as error:
-            raise ConfigError(error.message, self.name) from None
 
     def compare(
         self,
@@ -83,7 +82,7 @@ class Baseline:
     ) -> Coverage:
         """Compares the entries with these findings; those that are `newer` than equal ones are
         the last to be covered."""
-        selections = {self._called(each.path): each.selection for each in scope.targets}
+        selections = {self.called(each.path): each.selection for each in scope.targets}
         missing: dict[str, bool] = {}
 
         def gone(path: str) -> bool:
@@ -94,14 +93,15 @@ class Baseline:
 
         return compare(
             self.entries,
-            [(key_of(self._called(each.path), each), each) for each in findings],
+            [(key_of(self.called(each.path), each), each) for each in findings],
             judged=_judge(scope, selections, gone),
             gone=gone,
             today=until.today(),
             newer=newer,
         )
 
-    def _called(self, path: str) -> str:
+    def called(self, path: str) -> str:
+        """What the entries call a file."""
         inside = not os.path.isabs(path) and not path.startswith(os.pardir)
         if not (inside and self._beside):
             with contextlib.suppress(ValueError):  # On another drive.

@@ -16,7 +16,7 @@ from torchlint.finding import Position
 from torchlint.silence import until
 from torchlint.silence.baseline_file import rows_of
 from torchlint.silence.per_file_ignores import off_for
-from torchlint.silence.suppression_comments import CommentLayout
+from torchlint.silence.suppression_comments import CommentLayout, may_suppress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -81,7 +81,7 @@ def listed_comments(targets: Iterable[Target], findings: Sequence[Finding]) -> I
     for target in targets:
         try:
             content = target.content()
-            if b"torchlint:" not in content and b"noqa" not in content.lower():
+            if not may_suppress(content):
                 continue
             data = target.read()
             text = decode(target.path, data).text

@@ -120,6 +120,11 @@ class LogicalLine:
     indent: int
 
 
+def may_suppress(content: bytes) -> bool:
+    """Whether a file may have comments that suppress findings: a test without a parse."""
+    return b"torchlint:" in content or b"noqa" in content.lower()
+
+
 class CommentLayout:
     """Where the comments of a text are, and where others may be added.
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from torchlint.silence.suppression_comments import Name
 
     Rows = tuple[int, int]
-    _Scope = cst.FunctionDef | cst.ClassDef
 
 _COMPOUND: Final = (cst.For, cst.While, cst.If, cst.With, cst.FunctionDef, cst.ClassDef, cst.Try)
 _MOST_HINTS: Final = 50
@@ -122,23 +121,7 @@ class Suppressions:
 
     def scope(self, comment: Comment) -> str:
         """The dotted class and function around a comment."""
-        module = self.module
-        index = bisect_right(self._scopes[0], comment.start) - 1
-        node = self._scopes[1][index] if index >= 0 else None
-        while node is not None and module.span(node)[1].row < comment.row:
-            node = self._outer_scope(node)
-        return module.qualified_name(node)
-
-    def _outer_scope(self, node: _Scope) -> _Scope | None:
-        inner = (self.module.function(node), self.module.class_(node))
-        return max((each for each in inner if each), key=self.module.order, default=None)
-
-    @cached_property
-    def _scopes(self) -> tuple[list[int], list[_Scope]]:
-        module = self.module
-        nodes: list[_Scope] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
-        nodes.sort(key=module.order)
-        return [module.offsets(node)[0] for node in nodes], nodes
+        return self.module.scope_at(comment.row)
 
     def _is_unused(self, comment: Comment, selector: str) -> bool:
         if selector == ALL:
