@@ -84,7 +84,7 @@ class Lanes:
 
 @dataclass(slots=True)
 class Surveyed:
-    """What one process of a program does; see `runtime.survey.Survey`."""
+    """What one process of a program does; see `runtime.survey_reader.Survey`."""
 
     steps: int
     step_s: float
