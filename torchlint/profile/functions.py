@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from torchlint.analysis.module import Module
@@ -33,12 +34,10 @@ class Functions:
     """Names functions by file and row. Each file is read once, when it is asked about."""
 
     def __init__(self) -> None:
-        self._modules: dict[str, Module | None] = {}
+        self._parsed = cache(parsed)
 
     def around(self, path: str, row: int) -> str:
         """`Trainer.step` for a row of that method, `<module>` outside of all; empty if the file
         cannot be parsed."""
-        if path not in self._modules:
-            self._modules[path] = parsed(path)
-        module = self._modules[path]
+        module = self._parsed(path)
         return "" if module is None else with_deep_stack(lambda: module.scope_at(row)) or MODULE

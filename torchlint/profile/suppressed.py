@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from torchlint.finding import Finding, Position, Tier
@@ -37,7 +38,7 @@ class Comments:
 
     def __init__(self, today: date) -> None:
         self._today = today
-        self._files: dict[str, _File | None] = {}
+        self._file = cache(_read)
 
     def of(self, finding: RunFinding) -> RunFinding | None:
         """The finding, None if a comment silences it. If one did until a day, it says so. A file
@@ -56,9 +57,7 @@ class Comments:
     def _days(self, finding: RunFinding, path: str, row: int) -> list[str]:
         if not path:
             return []
-        if path not in self._files:
-            self._files[path] = _read(path)
-        file = self._files[path]
+        file = self._file(path)
         return [] if file is None else file.days(_names(finding), path, row)
 
 
