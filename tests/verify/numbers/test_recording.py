@@ -38,13 +38,13 @@ def test_the_record_comes_as_it_is(scene: Scene) -> None:
     assert found == recorded(losses=[["original"]])
 
 
-def recorder_of(workspace: Workspace) -> recorder.Recorder:
+def recorder_of(workspace: Workspace) -> recorder.VariantRecorder:
     jobs: Any = SimpleNamespace(
         job=lambda *_, **__: SimpleNamespace(settings=RunSettings(main="x", project="p"))
     )
     plan: Any = SimpleNamespace(numeric_steps=3, numeric_first=500)
     anchor: Any = None
-    return recorder.Recorder(jobs, workspace, plan, anchor, (), at_once=1, timeout_s=1.0)
+    return recorder.VariantRecorder(jobs, workspace, plan, anchor, (), at_once=1, timeout_s=1.0)
 
 
 def test_a_script_that_ends_before_the_first_compared_step_says_so(

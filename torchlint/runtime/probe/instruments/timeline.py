@@ -55,7 +55,7 @@ class TimelineObserver(Observer):
         return TimelineSeen(self._ends, [each for each in self._spans if each.start < last])
 
     def enter(self, lane: str) -> None:
-        """A part of a step begins (`interpose.Lanes`)."""
+        """A part of a step begins (`interpose.LaneListener`)."""
         if threading.get_ident() == self.thread:
             self._open.append((lane, time.perf_counter(), self.places.here()))
 
