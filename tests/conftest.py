@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from compileall import compile_dir
+from functools import cache
+from importlib.util import find_spec
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -43,6 +45,22 @@ LONGEST = ("tests/workers/test_clusters.py", "tests/verify/test_script_kinds.py"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest tests come first: at the end one would leave the other processes idle."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+@cache
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips what needs a package that is not here."""
+    for mark in item.iter_markers("needs"):
+        for package in mark.args:
+            if not _is_installed(package):
+                pytest.skip(f"needs {package}, which is not installed")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,6 @@ what it was and no process of it may be left.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import math
 import os
@@ -97,7 +96,7 @@ class Kind:
     long: bool = False
 
     def param(self) -> Any:
-        marks = [pytest.mark.frameworks] if self.needs else []
+        marks = [pytest.mark.needs(self.needs)] if self.needs else []
         marks += [pytest.mark.runs] if self.long else []
         return pytest.param(self, id=self.name, marks=marks)
 
@@ -302,8 +301,6 @@ def verify(
     def verified(kind: Kind, *more: str) -> Verified:
         if not kind.patient:
             monkeypatch.setattr(jobs, "Settings", partial(jobs.Settings, give_up_s=4.0))
-        if kind.needs and importlib.util.find_spec(kind.needs) is None:
-            pytest.skip(f"{kind.needs} is not installed")
         budget = ONE_PAIR if kind.pairs == 1 else ()
         torchlint = in_a_process if kind.whole else request.getfixturevalue("warmly")
         return run(kind, (*QUICK, *budget, *more), tmp_path, torchlint)
