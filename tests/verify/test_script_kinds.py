@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,16 +23,14 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from tests.warm_start import start_by
-from torchlint import __main__ as main
 from torchlint.experiment import jobs
 from torchlint.report.verify.verification_progress import VerificationProgress
-from torchlint.runtime import run as runs
-from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
-    from tests.warm_start import Start
+    from collections.abc import Callable
+
+    from tests.warm_start import Torchlint
 
 SCRIPTS = Path(__file__).with_name("scripts")
 MARK = "TORCHLINT_TEST_OF_SCRIPT_KINDS"
@@ -226,10 +223,6 @@ def copied(kind: Kind, folder: Path) -> Path:
     return folder / STARTS if STARTS in kind.files else folder
 
 
-Torchlint = Callable[[list[str], Path], tuple[int, str]]
-"""Runs a command line in a folder; gives its exit code and what it printed."""
-
-
 def run(kind: Kind, options: tuple[str, ...], place: Path, torchlint: Torchlint) -> Verified:
     """Run `torchlint verify` on a copy, and fail if it changes anything."""
     project = copied(kind, place / "project")
@@ -264,37 +257,6 @@ def in_a_process(words: list[str], project: Path) -> tuple[int, str]:
 
 
 @pytest.fixture
-def warmly(
-    warm_start: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Torchlint:
-    """In this process, whose runs start with torch imported."""
-    return starting_by(warm_start, monkeypatch, capfd)
-
-
-def starting_by(
-    start_one: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Torchlint:
-    """In this process, whose runs start so; fails if one of them is left."""
-    started = []
-
-    def start(*words: Any, **how: Any) -> subprocess.Popen[bytes]:
-        started.append(start_one(*words, **how))
-        return started[-1]
-
-    def torchlint(words: list[str], project: Path) -> tuple[int, str]:
-        monkeypatch.chdir(project)
-        monkeypatch.setattr(runs, "subprocess", start_by(start))
-        # The other shield puts programs before Python.
-        monkeypatch.setattr(overlayfs, "available", lambda *folders: overlayfs.REDIRECT)
-        code = main.run(words)
-        said = "".join(capfd.readouterr())
-        assert {process.poll() is None for process in started} <= {False}
-        return code, said
-
-    return torchlint
-
-
-@pytest.fixture
 def verify(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Verified]:
@@ -302,7 +264,7 @@ def verify(
         if not kind.patient:
             monkeypatch.setattr(jobs, "Settings", partial(jobs.Settings, give_up_s=4.0))
         budget = ONE_PAIR if kind.pairs == 1 else ()
-        torchlint = in_a_process if kind.whole else request.getfixturevalue("warmly")
+        torchlint = in_a_process if kind.whole else request.getfixturevalue("warm_torchlint")
         return run(kind, (*QUICK, *budget, *more), tmp_path, torchlint)
 
     return verified
