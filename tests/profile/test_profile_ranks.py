@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.profile.conftest import survey, timing
 from torchlint.profile.evidence import Evidence
 from torchlint.profile.kinds import communication, input_wait, launcher
@@ -20,7 +18,6 @@ from torchlint.runtime.workspace import Workspace
 if TYPE_CHECKING:
     from torchlint.profile.kind import Kind, Observed, Told
 
-pytest.importorskip("torch")
 SCRIPTS = Path(__file__).with_name("scripts")
 STEPS = 40
 
@@ -41,7 +38,7 @@ def watched(name: str, *argv: str) -> Evidence:
     )
     with Workspace() as workspace:
         job = Job(settings=settings, launcher=Torchrun(2), environment={}, cwd=str(SCRIPTS))
-        windows = watch(job, workspace, timeout_s=120.0)
+        windows = watch(job, workspace, timeout_s=600.0)
     assert len(windows["launch"].others) == 1
     return Evidence(survey(processes=2), timing(), windows, {"replay": 0.9}, processors=2, ranks=2)
 
