@@ -113,16 +113,17 @@ TRAINS = (
     ),
     Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
     Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
-    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
+    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step", long=True),
     Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
-    Kind("thread", "threaded.py", r"SGD\.step"),
-    Kind("SGD by hand", "hand_sgd.py", r"backward"),
+    Kind("thread", "threaded.py", r"SGD\.step", long=True),
+    Kind("SGD by hand", "hand_sgd.py", r"backward", long=True),
     Kind("inference", "inference.py", r"forward", patient=False),
     Kind(
         "only a loader",
         "loader_only.py",
         r"batch|[Ll]oader",
         agrees=frozenset({"not compared"}),
+        long=True,
     ),
     Kind(
         "torchrun",
@@ -135,7 +136,7 @@ TRAINS = (
         long=True,
     ),
     Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step", long=True),
-    Kind("short", "short.py", r"SGD\.step"),
+    Kind("short", "short.py", r"SGD\.step", long=True),
     Kind("checkpoints", "checkpoints.py", r"SGD\.step"),
     Kind(
         "nondeterministic",
@@ -168,7 +169,7 @@ TRAINS = (
     ),
 )
 WORKERS = (
-    Kind("script", "workers.py -- fork forkserver", r"SGD\.step", files=(STARTS,)),
+    Kind("script", "workers.py -- fork forkserver", r"SGD\.step", files=(STARTS,), long=True),
     Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), whole=True, long=True),
 )
 """Each runs as it is and as it is changed, and the second through workers of every start method.
