@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def look(scene: Scene, body: str, **more: Any) -> dict[str, Window]:
     job = scene.job(body, mode=WINDOW, instruments=("reads", "shapes"), **more)
     with scene.workspace() as workspace:
-        return watch(job, workspace, timeout_s=20.0)
+        return watch(job, workspace, timeout_s=600.0)
 
 
 SEEN = 'link.send(type="window", steps=10, seconds=0.5, held_s=0.1, found={"reads": {"n": 1}, "shapes": {}})\n'

@@ -250,7 +250,7 @@ def in_a_process(words: list[str], project: Path) -> tuple[int, str]:
         text=True,
         check=False,
     )
-    _, left = psutil.wait_procs(marked(mark), timeout=60.0)
+    _, left = psutil.wait_procs(marked(mark), timeout=600.0)
     for process in left:
         process.kill()
     assert not left
