@@ -77,7 +77,9 @@ def test_gradients_that_are_exchanged_only_to_be_added_to_are_found_at_their_lin
     assert 0 < found.share < 1
 
 
+@pytest.mark.runs
 def test_sums_that_are_exchanged_once_are_no_finding() -> None:
+    """What `no_sync` leaves out is seen in test_communication_seen."""
     seen = watched("ranks_accumulate.py", "no_sync")
     (line,) = seen.windows["communication"].found.values["exchanges"]  # type: ignore[misc]
     assert (line["calls"], line["again"]) == (STEPS, 0)

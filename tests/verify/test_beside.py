@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.verify.test_script_kinds import in_a_process, snapshot
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
 
 if TYPE_CHECKING:
@@ -91,22 +91,9 @@ def free_port() -> int:
     raise AssertionError
 
 
-def in_a_process(words: list[str], project: Path) -> tuple[int, str]:
-    """As a user runs it: each run has a Python of its own, and a network if it needs one."""
-    done = subprocess.run(
-        [sys.executable, "-m", "torchlint", *words],
-        cwd=project,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout
-
-
 @pytest.fixture
 def torchlint(request: pytest.FixtureRequest, sandbox: str) -> Torchlint:
+    """As a user runs it where each run may need a network of its own; else by a warm Python."""
     if sandbox == OVERLAYFS:
         return in_a_process
     found: Torchlint = request.getfixturevalue("warm_torchlint")
@@ -130,7 +117,9 @@ def against_itself(
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
         words = ["verify", "--pairs", "1", "--steps", "12", "--warmup", "4", "--total-only"]
         words += ["--yes", "--json", str(out), "--against", "main.py", "main.py", "--"]
+        before = snapshot(project)
         code, said = torchlint([*words, str(free_port())], project)
+        assert snapshot(project) == before, said
         assert out.exists(), said
         return code, json.loads(out.read_text()), said
 

@@ -103,7 +103,7 @@ def fails(name: str, code: int) -> Kind:
 
 
 TRAINS = (
-    Kind("plain", "plain.py", r"SGD\.step", whole=True),
+    Kind("plain", "plain.py", r"SGD\.step"),
     Kind(
         "argparse",
         "guarded.py -- --epochs 10000 --width 128",
