@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.profile.conftest import survey, timing
 from torchlint.profile.evidence import Evidence
 from torchlint.profile.kinds import communication, input_wait, launcher
