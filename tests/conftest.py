@@ -40,7 +40,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         compile_dir(os.path.dirname(package.__file__), quiet=2)
 
 
-LONGEST = ("tests/workers/test_clusters.py", "tests/verify/test_script_kinds.py")
+LONGEST = (
+    "tests/workers/test_clusters.py", "tests/verify/", "tests/profile/test_profile_r",
+    "tests/runtime/nodes/",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
