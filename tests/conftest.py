@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from compileall import compile_dir
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -35,9 +37,17 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """With `-n`, neighbours run in one process: they share what is recorded or installed once."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
-    # Runs write no bytecode, so without it each would compile the probe, hundreds of times.
+    # Runs write no bytecode, so without it each would compile the probe, hundreds of times, and
+    # what it needs of a torch that was installed without.
     for package in (torchlint, rules):
         compile_dir(os.path.dirname(package.__file__), quiet=2)
+    torch = find_spec("torch")
+    launcher = os.path.join(
+        os.path.dirname((torch and torch.origin) or ""), "distributed", "run.py"
+    )
+    if torch and not os.path.exists(cache_from_source(launcher)):
+        imports = [sys.executable, "-c", "import torch, torch._dynamo, torch.distributed.run"]
+        subprocess.run(imports, env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""}, check=True)
 
 
 LONGEST = (
