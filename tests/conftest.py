@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from compileall import compile_dir
+from functools import cache
+from importlib.util import cache_from_source, find_spec
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -32,17 +38,50 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """With `-n`, neighbours run in one process: they share what is recorded or installed once."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
-    # Runs write no bytecode, so without it each would compile the probe, hundreds of times.
+    # Runs write no bytecode, so without it each would compile the probe, hundreds of times, and
+    # what it needs of a torch that was installed without.
     for package in (torchlint, rules):
         compile_dir(os.path.dirname(package.__file__), quiet=2)
+    torch = find_spec("torch")
+    launcher = os.path.join(
+        os.path.dirname((torch and torch.origin) or ""), "distributed", "run.py"
+    )
+    if torch and not os.path.exists(cache_from_source(launcher)):
+        imports = [sys.executable, "-c", "import torch, torch._dynamo, torch.distributed.run"]
+        subprocess.run(imports, env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""}, check=True)
 
 
-LONGEST = ("tests/workers/test_clusters.py", "tests/verify/test_script_kinds.py")
+LONGEST = (
+    "tests/workers/test_clusters.py", "tests/verify/", "tests/profile/test_profile_r",
+    "tests/runtime/nodes/",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest tests come first: at the end one would leave the other processes idle."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector need not walk through 15,000 tests, each time that it looks at all."""
+    gc.collect()
+    gc.freeze()
+
+
+@cache
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips what needs a package that is not here."""
+    for mark in item.iter_markers("needs"):
+        for package in mark.args:
+            if not _is_installed(package):
+                pytest.skip(f"needs {package}, which is not installed")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -51,6 +90,16 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TORCHLINT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def signals_as_on_a_terminal() -> None:
+    """A shell's background job inherits an ignored SIGINT, and nohup's an ignored SIGHUP; what is
+    ignored stays so, here and in all children."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _finding(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import tempfile
 import time
 from pathlib import Path
@@ -224,16 +223,6 @@ def wait_until(condition: Callable[[], bool], seconds: float = 200.0) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-@pytest.fixture(autouse=True, scope="session")
-def signals_as_on_a_terminal() -> None:
-    """A shell's background job inherits an ignored SIGINT, and nohup's an ignored SIGHUP; what is
-    ignored stays so, here and in all children."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

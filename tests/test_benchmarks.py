@@ -197,6 +197,7 @@ def test_a_patch_beside_a_training_script_applies_to_it(evidence: ModuleType) ->
         assert before == (patch.parent / "train.py").read_bytes() != after
 
 
+@pytest.mark.needs("matplotlib")
 def test_evidence_has_a_row_for_each_script_and_a_plot(
     evidence: ModuleType, tmp_path: Path
 ) -> None:
@@ -223,6 +224,7 @@ def test_evidence_has_a_row_for_each_script_and_a_plot(
     assert set(kept["scripts"]) == {"tensor-copies-numpy", "zero-grad-keeps-tensors"}
 
 
+@pytest.mark.needs("matplotlib")
 def test_one_script_alone_keeps_what_is_known_of_the_others(
     evidence: ModuleType, tmp_path: Path
 ) -> None:
@@ -232,6 +234,7 @@ def test_one_script_alone_keeps_what_is_known_of_the_others(
     assert list(again["scripts"]) == ["tensor-copies-numpy", "item-in-step-loop"]
 
 
+@pytest.mark.needs("matplotlib")
 def test_evidence_of_the_same_numbers_is_the_same(evidence: ModuleType, tmp_path: Path) -> None:
     found = evidence.collected([outcome("tensor-copies-numpy")], [])
     for folder in ("first", "second"):

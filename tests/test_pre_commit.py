@@ -122,7 +122,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return made
 
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("pre_commit")]
 
 
 def test_check_fails_on_a_slow_step(checkout: Checkout) -> None:

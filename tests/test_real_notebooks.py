@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.needs("nbformat", "jupyter_server")
 def test_jupyter_opens_a_notebook_that_was_mended() -> None:
     command = [sys.executable, "benchmarks/real_notebooks.py", "fixtures/notebook"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

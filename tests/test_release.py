@@ -35,6 +35,7 @@ def test_a_fragment_of_the_changelog_is_prose_of_a_known_type() -> None:
         assert re.match(r"[^\s#*-]", path.read_text(encoding="utf-8")), path.name
 
 
+@pytest.mark.needs("towncrier")
 def test_fragments_become_a_section_like_those_of_the_changelog(tmp_path: Path) -> None:
     for name in ("pyproject.toml", "CHANGELOG.md", "changelog.d/template.md.jinja"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -20,7 +20,7 @@ from torchlint.cli import torchlint
 from torchlint.config.keys import KEYS
 from torchlint.ruleapi.registry import all_rules
 
-pytest.importorskip("material")
+pytestmark = pytest.mark.needs("material")
 ROOT = Path(__file__).parents[1]
 HOME = "https://docs.example/"
 REPOSITORY = "https://code.example/torchlint"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Final
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.variations import ALL, MAIN
-from torchlint.library import check_paths
+from torchlint.config.settings import NEWEST_TORCH, Selection
+from torchlint.engine.check import check
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,26 +62,29 @@ EXPECTED: Final[Mapping[tuple[str, str], str]] = {
 """What may differ, and why."""
 
 
-def found_in(files: Mapping[str, str], folder: Path) -> Counter[tuple[str, str]]:
+def found_in(files: Mapping[str, str]) -> Counter[tuple[str, str]]:
     """The number of findings by rule and tier."""
-    for path, text in files.items():
-        (folder / path).write_text(text, encoding="utf-8")
-    result = check_paths([str(folder)], isolated=True, hints=True, pedantic=True)
-    assert result.diagnostics == ()
-    return Counter((each.code, each.tier.value) for each in result.findings)
+    targets = [
+        Target(path, Selection(), NEWEST_TORCH, text.encode()) for path, text in files.items()
+    ]
+    report = check(targets)
+    assert report.diagnostics == ()
+    return Counter((each.code, each.tier.value) for each in report.findings)
+
+
+@cache
+def found_before(path: Path) -> Counter[tuple[str, str]]:
+    """The same of a program as it is."""
+    return found_in({MAIN: path.read_text(encoding="utf-8")})
 
 
 @pytest.mark.parametrize("variation", ALL)
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_findings_stay(variation: str, path: Path, tmp_path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    files = ALL[variation](source)
+def test_findings_stay(variation: str, path: Path) -> None:
+    files = ALL[variation](path.read_text(encoding="utf-8"))
     if files is None:
         return
-    before, after = tmp_path / "before", tmp_path / "after"
-    before.mkdir()
-    after.mkdir()
-    same = found_in({MAIN: source}, before) == found_in(files, after)
+    same = found_in(files) == found_before(path)
     assert same is ((variation, f"{path.parent.name}/{path.name}") not in EXPECTED)
 
 

@@ -14,17 +14,21 @@ import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint import __main__ as main
+from torchlint.runtime import run as runs
 from torchlint.runtime.processes.process_tree import set_subreaper
-from torchlint.runtime.sandbox import fence
+from torchlint.runtime.sandbox import fence, overlayfs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Start = Callable[..., subprocess.Popen[bytes]]
+    Torchlint = Callable[[list[str], Path], tuple[int, str]]
+    """Runs a command line in a folder; gives its exit code and what it printed."""
 
 WARM_PYTHON = Path(__file__).with_name("warm_python.py")
 FENCE = fence.__file__
@@ -148,3 +152,34 @@ def gpu_start() -> Iterator[Start]:
     if not sys.platform.startswith("linux"):
         pytest.skip("the GPU is there only for what starts warm")
     yield from started(*TORCH, "simulated_gpu")
+
+
+def torchlint_by(
+    start_one: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Torchlint:
+    """In this process, whose runs start so; fails if one of them is left."""
+    started = []
+
+    def start(*words: Any, **how: Any) -> subprocess.Popen[bytes]:
+        started.append(start_one(*words, **how))
+        return started[-1]
+
+    def torchlint(words: list[str], project: Path) -> tuple[int, str]:
+        monkeypatch.chdir(project)
+        monkeypatch.setattr(runs, "subprocess", start_by(start))
+        # The other shield puts programs before Python.
+        monkeypatch.setattr(overlayfs, "available", lambda *folders: overlayfs.REDIRECT)
+        code = main.run(words)
+        said = "".join(capfd.readouterr())
+        assert {process.poll() is None for process in started} <= {False}
+        return code, said
+
+    return torchlint
+
+
+@pytest.fixture
+def warm_torchlint(
+    warm_start: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Torchlint:
+    """In this process, whose runs start with torch imported."""
+    return torchlint_by(warm_start, monkeypatch, capfd)

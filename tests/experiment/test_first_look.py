@@ -13,7 +13,11 @@ from torchlint.experiment.first_look import Looker
 from torchlint.experiment.request import Request
 from torchlint.experiment.subject import Linted
 from torchlint.runtime.failures import ERROR, Failed
+from torchlint.runtime.probe.run_settings import RunSettings
+from torchlint.runtime.processes.network import Network
 from torchlint.runtime.program import script
+from torchlint.runtime.run import Job
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,3 +76,33 @@ def test_a_script_that_ends_without_a_step_may_want_arguments(
     with pytest.raises(ExperimentError) as caught:
         looker.look()
     assert caught.value.message.endswith(HINT) == (finished and not argv)
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "network", "connected", "alone"),
+    [
+        (OVERLAYFS, Network(listens=True), False, True),
+        (REDIRECT, Network(listens=True), False, False),
+        (OVERLAYFS, Network(), False, False),
+        (OVERLAYFS, Network(listens=True, reaches_out=True), False, False),
+        (OVERLAYFS, Network(listens=True), True, False),
+    ],
+    ids=["listens", "no network of its own", "no port", "reaches out", "has reached out"],
+)
+def test_programs_that_clash_at_ports_alone_get_networks_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+    sandbox: str,
+    network: Network,
+    connected: bool,
+    alone: bool,
+) -> None:
+    effects = [SimpleNamespace(kind="connect")] if connected else []
+    monkeypatch.setattr(first_look, "collect", lambda *_: effects)
+    settings = RunSettings(main="train.py", project="/p", sandbox=sandbox, socket="s", scratch="t")
+    workspace = SimpleNamespace(folders=list)
+    looker = Looker(None, None, None, workspace)  # type: ignore[arg-type]
+    tried: list[bool] = []
+    monkeypatch.setattr(looker, "_try", lambda job: tried.append(job.own_network))
+    seen = SimpleNamespace(network=network)
+    assert looker._only_ports([Job(settings)] * 2, seen, seen) is alone  # type: ignore[arg-type]
+    assert tried == [True, True] * alone

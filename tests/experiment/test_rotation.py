@@ -102,7 +102,7 @@ turn = link.ready()
 while True:
     pids = open(os.environ["FAKE_PIDS"]).read().split()
     own = {pid for pid in pids if is_mine(pid)}
-    until = time.monotonic() + 10
+    until = time.monotonic() + 200
     while {state(pid) for pid in pids if pid not in own} != {"T"} and time.monotonic() < until:
         pass
     others = {state(pid) for pid in pids if pid not in own}
@@ -391,7 +391,7 @@ def begin_turn(self):
 run.Run.thaw = begin_turn
 
 with Workspace(parent) as workspace:
-    rotate(jobs, workspace, warmup=1, settle=1, steps=1, blocks=10**9, seed=0, timeout_s=60)
+    rotate(jobs, workspace, warmup=1, settle=1, steps=1, blocks=10**9, seed=0, timeout_s=600)
 """
 
 

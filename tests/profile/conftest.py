@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from tests.scenes import scene, signals_as_on_a_terminal, turns, waits_until
-from tests.warm_start import gpu_start, warm_start
+from tests.scenes import scene, turns, waits_until
+from tests.warm_start import gpu_start, warm_start, warm_torchlint
 from torchlint.profile.evidence import Timing
 from torchlint.runtime.probe.messages import Lanes
 from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.survey_reader import Survey
 
-__all__ = ["gpu_start", "scene", "signals_as_on_a_terminal", "turns", "waits_until", "warm_start"]
+__all__ = [
+    "gpu_start", "scene", "turns", "waits_until", "warm_start",
+    "warm_torchlint",
+]  # fmt: skip
 
 
 def survey(**more: object) -> Survey:

@@ -8,46 +8,36 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.warm_start import Torchlint
 
 SCRIPTS = Path(__file__).with_name("scripts")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="profile does not run on Windows")
 
 
-def profiled(folder: Path, script: str, *words: str) -> dict[str, Any]:
-    """The JSON of a profile; the folder is as it was before."""
-    before = sorted(os.listdir(folder))
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "torchlint", "profile", script, "--yes"),
-            *("--isolated", "--output-format", "json", *words),
-        ],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert sorted(os.listdir(folder)) == before
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert found["exit"] == done.returncode
-    return found
+def planted(
+    torchlint: Torchlint, folder: Path, name: str, only: str
+) -> tuple[dict[str, Any], list[str]]:
+    """The profile of one of `SCRIPTS` by some instruments, and its lines."""
+    project, out = folder / "project", folder / "profile.json"
+    project.mkdir()
+    script = shutil.copy(SCRIPTS / f"{name}.py", project)
+    words = ["--yes", "--isolated", "--json", str(out), "--steps", "20", "--only", only]
+    code, said = torchlint(["profile", f"{name}.py", *words], project)
+    assert code == 0, said
+    assert os.listdir(project) == [f"{name}.py"]
+    return json.loads(out.read_text()), Path(script).read_text(encoding="utf-8").splitlines()
 
 
-def planted(folder: Path, name: str, *words: str) -> tuple[dict[str, Any], list[str]]:
-    """The profile of one of `SCRIPTS`, and its lines."""
-    shutil.copy(SCRIPTS / f"{name}.py", folder)
-    text = (SCRIPTS / f"{name}.py").read_text(encoding="utf-8")
-    found = profiled(folder, f"{name}.py", "--steps", "20", *words)
-    assert found["exit"] == 0, found["summary"]
-    return found, text.splitlines()
-
-
-def test_reads_are_counted_at_their_lines_and_on_the_line_of_a_step(tmp_path: Path) -> None:
-    found, lines = planted(tmp_path, "reads", "--only", "reads,input")
+def test_reads_are_counted_at_their_lines_and_on_the_line_of_a_step(
+    warm_torchlint: Torchlint, tmp_path: Path
+) -> None:
+    found, lines = planted(warm_torchlint, tmp_path, "reads", "reads,input")
     counted = {each["row"]: each["values"]["kinds"] for each in found["census"]}
     rows = [row for row, line in enumerate(lines, 1) if "a step" in line and "planted" in line]
     assert counted == dict(zip(rows, ({"bool": 1}, {"float": 1}, {"item": 2}), strict=True))
@@ -68,17 +58,23 @@ def test_reads_are_counted_at_their_lines_and_on_the_line_of_a_step(tmp_path: Pa
     ],
 )
 def test_a_planted_cost_is_found_at_its_line(
-    tmp_path: Path, name: str, only: str, code: str, line: str, fact: str
+    warm_torchlint: Torchlint,
+    tmp_path: Path,
+    name: str,
+    only: str,
+    code: str,
+    line: str,
+    fact: str,
 ) -> None:
-    found, lines = planted(tmp_path, name, "--only", only)
+    found, lines = planted(warm_torchlint, tmp_path, name, only)
     everything = [*found["findings"], *found["below"]]
     there = [each for each in everything if each["code"] == code and fact in each["fact"]]
     assert len(there) == 1, everything
     assert line in lines[there[0]["row"] - 1]
 
 
-def test_what_a_wait_costs_is_timed_without_it(tmp_path: Path) -> None:
-    found, lines = planted(tmp_path, "slow_loader", "--only", "input")
+def test_what_a_wait_costs_is_timed_without_it(warm_torchlint: Torchlint, tmp_path: Path) -> None:
+    found, lines = planted(warm_torchlint, tmp_path, "slow_loader", "input")
     (wait,) = found["findings"]
     assert wait["code"] == "TR101"
     assert "# waits" in lines[wait["row"] - 1]
@@ -99,9 +95,19 @@ for step in range(4000):
 
 
 def test_a_script_that_fails_while_it_is_timed_shows_why(tmp_path: Path) -> None:
+    """As a user runs it, each process with a Python of its own."""
     (tmp_path / "train.py").write_text(LATE)
-    found = profiled(tmp_path, "train.py")
-    assert found["exit"] == 4
+    words = ["profile", "train.py", "--yes", "--isolated", "--output-format", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "torchlint", *words],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = json.loads(done.stdout)
+    assert found["exit"] == done.returncode == 4
     first, *rest = found["summary"].splitlines()
     assert "ValueError: no more data" in first
     assert any("train.py" in line for line in rest)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def look(scene: Scene, body: str, **more: Any) -> dict[str, Window[Any]]:
     job = scene.job(body, mode=WINDOW, instruments=("reads", "shapes"), **more)
     with scene.workspace() as workspace:
-        return watch(job, workspace, timeout_s=20.0)
+        return watch(job, workspace, timeout_s=600.0)
 
 
 FOUND = {"reads": {"reads": []}, "shapes": {"benchmark": True}}

@@ -33,7 +33,7 @@ class Caller:
 
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(10)
+        self.socket.settimeout(600)
         self.socket.connect(path)
 
     def say(self, message: object) -> None:
@@ -241,7 +241,7 @@ def test_a_path_too_long_for_a_socket_leaves_nothing_open() -> None:
 
 class Networked(Caller):
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=600)
 
 
 def test_over_a_network_only_who_knows_the_token_is_heard() -> None:

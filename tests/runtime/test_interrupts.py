@@ -186,6 +186,9 @@ def test_outside_the_main_thread_signals_are_left_alone() -> None:
 
 # the workspace ------------------------------------------------------------------------------
 
+MARK = "a mark"
+"""Of a run. Without one, all processes of the tests that have none would be the run's."""
+
 
 def sleeper() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", "import time; time.sleep(1000)"]
@@ -206,7 +209,7 @@ def test_a_workspace_ends_in_order_though_ctrl_c_is_pressed_again(
 
     monkeypatch.setattr(ProcessTree, "kill_once", impatient)
     with pytest.raises(KeyboardInterrupt), Workspace(str(tmp_path)) as workspace:
-        tree = workspace.start(sleeper, "")
+        tree = workspace.start(sleeper, MARK)
     assert pressed == [True]
     assert tree.exit_code == -signal.SIGKILL
     assert list(tmp_path.iterdir()) == []
@@ -221,7 +224,7 @@ def test_ctrl_c_while_a_process_starts_leaves_none(tmp_path: Path) -> None:
         return trees[0]
 
     with pytest.raises(KeyboardInterrupt), Workspace(str(tmp_path)) as workspace:
-        workspace.start(pressed, "")
+        workspace.start(pressed, MARK)
     assert trees[0].returncode == -signal.SIGKILL
 
 
@@ -238,7 +241,7 @@ def test_a_workspace_works_outside_the_main_thread(tmp_path: Path) -> None:
 
     def work() -> None:
         with Workspace(str(tmp_path)) as workspace:
-            trees.append(workspace.start(sleeper, ""))
+            trees.append(workspace.start(sleeper, MARK))
 
     thread = threading.Thread(target=work)
     thread.start()

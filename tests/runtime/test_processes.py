@@ -285,7 +285,7 @@ def test_orphans_that_have_ended_are_reaped_while_a_run_goes_on(
 @linux
 def test_what_this_process_waits_for_itself_is_not_reaped(workspace: Workspace) -> None:
     code = "import sys; sys.exit(3)"
-    tree = workspace.start(lambda: subprocess.Popen([sys.executable, "-c", code]), "")
+    tree = workspace.start(lambda: subprocess.Popen([sys.executable, "-c", code]), "a mark")
     own = subprocess.Popen([sys.executable, "-c", code])
     for pid in (tree.session, own.pid):
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -334,7 +334,7 @@ def test_groups_that_are_new_each_time_do_not_hold_a_signal_up(
         asked.append(10**9 + len(asked))
         return {asked[-1]}
 
-    tree = workspace.start(sleeper, "")
+    tree = workspace.start(sleeper, "a mark")
     monkeypatch.setattr(processes, "_groups", groups)
     monkeypatch.setattr(processes, "_signal_group", lambda *_: None)
     tree.freeze()

@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.verify.test_script_kinds import in_a_process, snapshot
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.warm_start import Torchlint
+
+    Verified = tuple[int, dict[str, Any], str]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows")
 
@@ -84,36 +91,46 @@ def free_port() -> int:
     raise AssertionError
 
 
+@pytest.fixture
+def torchlint(request: pytest.FixtureRequest, sandbox: str) -> Torchlint:
+    """As a user runs it where each run may need a network of its own; else by a warm Python."""
+    if sandbox == OVERLAYFS:
+        return in_a_process
+    found: Torchlint = request.getfixturevalue("warm_torchlint")
+    return found
+
+
+@pytest.fixture
 def against_itself(
-    script: str, folder: Path, *options: str, sandbox: str = "overlayfs"
-) -> tuple[int, dict[str, Any], str]:
-    """Verify a script against itself; gives the exit code, the result and what was said."""
-    home, project = folder / "home", folder / "project"
-    for each in (home, project):
-        each.mkdir()
-    (home / ".train.lock").touch()
-    (project / "train.py").write_text(TRAIN)
-    (project / "main.py").write_text(dedent(script))
-    start = "import sys; from torchlint import __main__ as main; sys.exit(main.run(sys.argv[1:]))"
-    if sandbox == "redirect":
-        start = f"from torchlint.runtime.sandbox import overlayfs; overlayfs.available = lambda *_: 'redirect'; {start}"
-    words = ["--pairs", "1", "--steps", "12", "--warmup", "4", "--total-only", "--yes"]
-    words += ["--json", str(folder / "out.json"), "--against", "main.py", *options]
-    done = subprocess.run(
-        [sys.executable, "-c", start, "verify", *words, "main.py", "--", str(free_port())],
-        cwd=project,
-        env={**os.environ, "HOME": str(home), "OMP_NUM_THREADS": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert (folder / "out.json").exists(), done.stdout
-    return done.returncode, json.loads((folder / "out.json").read_text()), done.stdout
+    tmp_path: Path, torchlint: Torchlint, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Verified]:
+    """Verifies a script against itself; gives the exit code, the result and what was said."""
+
+    def verified(text: str) -> Verified:
+        home, project, out = tmp_path / "home", tmp_path / "project", tmp_path / "out.json"
+        for each in (home, project):
+            each.mkdir()
+        (home / ".train.lock").touch()
+        (project / "train.py").write_text(TRAIN)
+        (project / "main.py").write_text(dedent(text))
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
+        words = ["verify", "--pairs", "1", "--steps", "12", "--warmup", "4", "--total-only"]
+        words += ["--yes", "--json", str(out), "--against", "main.py", "main.py", "--"]
+        before = snapshot(project)
+        code, said = torchlint([*words, str(free_port())], project)
+        assert snapshot(project) == before, said
+        assert out.exists(), said
+        return code, json.loads(out.read_text()), said
+
+    return verified
 
 
-@pytest.mark.parametrize("sandbox", ["overlayfs", "redirect"])
+WITH_ITS_OWN_NETWORK = pytest.param(OVERLAYFS, marks=pytest.mark.runs)
+"""What a run of its own shows beside the other; `test_first_look` has when it is tried."""
+
+
+@pytest.mark.parametrize("sandbox", [WITH_ITS_OWN_NETWORK, REDIRECT])
 @pytest.mark.parametrize(
     "script",
     [
@@ -125,15 +142,17 @@ def against_itself(
     ids=["ranks at a port", "lock", "patient lock", "lock that it writes"],
 )
 def test_a_script_that_disturbs_itself_does_not_differ_from_itself(
-    script: str, sandbox: str, tmp_path: Path
+    script: str, against_itself: Callable[[str], Verified]
 ) -> None:
-    assert_no_difference(*against_itself(script, tmp_path, sandbox=sandbox))
+    assert_no_difference(*against_itself(script))
 
 
-@pytest.mark.parametrize("sandbox", ["overlayfs", "redirect"])
-def test_a_port_is_no_reason_to_run_one_after_the_other(sandbox: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sandbox", [OVERLAYFS, REDIRECT])
+def test_a_port_is_no_reason_to_run_one_after_the_other(
+    against_itself: Callable[[str], Verified],
+) -> None:
     """Where each run can have a network of its own."""
-    code, result, said = against_itself(SERVES, tmp_path, sandbox=sandbox)
+    code, result, said = against_itself(SERVES)
     assert_no_difference(code, result, said)
     (note,) = [each for each in result["notes"] if "beside another one" in each]
     apart = result["environment"]["sandbox"].startswith("overlayfs")
@@ -149,7 +168,10 @@ def assert_no_difference(code: int, result: dict[str, Any], said: str) -> None:
     assert "fail" not in result["summary"]
 
 
-def test_a_script_that_reaches_another_machine_keeps_its_network(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sandbox", [WITH_ITS_OWN_NETWORK])
+def test_a_script_that_reaches_another_machine_keeps_its_network(
+    against_itself: Callable[[str], Verified],
+) -> None:
     script = f"""
 import socket
 with socket.socket() as wire:
@@ -159,6 +181,6 @@ with socket.socket() as wire:
     except OSError:
         pass
 {SERVES}"""
-    _, result, said = against_itself(script, tmp_path)
+    _, result, said = against_itself(script)
     (note,) = [each for each in result["notes"] if "beside another one" in each]
     assert "one after the other" in note, said

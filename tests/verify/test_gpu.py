@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.verify.test_script_kinds import Kind, Verified, run, starting_by
+from tests.verify.test_script_kinds import Kind, Verified, run
+from tests.warm_start import torchlint_by
 from torchlint.report.verify.verification_words import CPU_BANNER
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def verify(
     capfd: pytest.CaptureFixture[str],
 ) -> Callable[..., Verified]:
     def verified(words: str, *options: str, start: Start = gpu_start) -> Verified:
-        torchlint = starting_by(start, monkeypatch, capfd)
+        torchlint = torchlint_by(start, monkeypatch, capfd)
         return run(Kind(words, words), (*SHORT, *options), tmp_path, torchlint)
 
     return verified

@@ -7,7 +7,6 @@ what it was and no process of it may be left.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import math
 import os
@@ -16,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,16 +23,14 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from tests.warm_start import start_by
-from torchlint import __main__ as main
 from torchlint.experiment import jobs
 from torchlint.report.verify.verification_progress import VerificationProgress
-from torchlint.runtime import run as runs
-from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
-    from tests.warm_start import Start
+    from collections.abc import Callable
+
+    from tests.warm_start import Torchlint
 
 SCRIPTS = Path(__file__).with_name("scripts")
 MARK = "TORCHLINT_TEST_OF_SCRIPT_KINDS"
@@ -97,7 +93,7 @@ class Kind:
     long: bool = False
 
     def param(self) -> Any:
-        marks = [pytest.mark.frameworks] if self.needs else []
+        marks = [pytest.mark.needs(self.needs)] if self.needs else []
         marks += [pytest.mark.runs] if self.long else []
         return pytest.param(self, id=self.name, marks=marks)
 
@@ -107,7 +103,7 @@ def fails(name: str, code: int) -> Kind:
 
 
 TRAINS = (
-    Kind("plain", "plain.py", r"SGD\.step", whole=True),
+    Kind("plain", "plain.py", r"SGD\.step"),
     Kind(
         "argparse",
         "guarded.py -- --epochs 10000 --width 128",
@@ -117,16 +113,17 @@ TRAINS = (
     ),
     Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
     Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
-    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
+    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step", long=True),
     Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
-    Kind("thread", "threaded.py", r"SGD\.step"),
-    Kind("SGD by hand", "hand_sgd.py", r"backward"),
+    Kind("thread", "threaded.py", r"SGD\.step", long=True),
+    Kind("SGD by hand", "hand_sgd.py", r"backward", long=True),
     Kind("inference", "inference.py", r"forward", patient=False),
     Kind(
         "only a loader",
         "loader_only.py",
         r"batch|[Ll]oader",
         agrees=frozenset({"not compared"}),
+        long=True,
     ),
     Kind(
         "torchrun",
@@ -139,7 +136,7 @@ TRAINS = (
         long=True,
     ),
     Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step", long=True),
-    Kind("short", "short.py", r"SGD\.step"),
+    Kind("short", "short.py", r"SGD\.step", long=True),
     Kind("checkpoints", "checkpoints.py", r"SGD\.step"),
     Kind(
         "nondeterministic",
@@ -172,7 +169,7 @@ TRAINS = (
     ),
 )
 WORKERS = (
-    Kind("script", "workers.py -- fork forkserver", r"SGD\.step", files=(STARTS,)),
+    Kind("script", "workers.py -- fork forkserver", r"SGD\.step", files=(STARTS,), long=True),
     Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), whole=True, long=True),
 )
 """Each runs as it is and as it is changed, and the second through workers of every start method.
@@ -227,10 +224,6 @@ def copied(kind: Kind, folder: Path) -> Path:
     return folder / STARTS if STARTS in kind.files else folder
 
 
-Torchlint = Callable[[list[str], Path], tuple[int, str]]
-"""Runs a command line in a folder; gives its exit code and what it printed."""
-
-
 def run(kind: Kind, options: tuple[str, ...], place: Path, torchlint: Torchlint) -> Verified:
     """Run `torchlint verify` on a copy, and fail if it changes anything."""
     project = copied(kind, place / "project")
@@ -257,42 +250,11 @@ def in_a_process(words: list[str], project: Path) -> tuple[int, str]:
         text=True,
         check=False,
     )
-    _, left = psutil.wait_procs(marked(mark), timeout=60.0)
+    _, left = psutil.wait_procs(marked(mark), timeout=600.0)
     for process in left:
         process.kill()
     assert not left
     return done.returncode, done.stdout
-
-
-@pytest.fixture
-def warmly(
-    warm_start: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Torchlint:
-    """In this process, whose runs start with torch imported."""
-    return starting_by(warm_start, monkeypatch, capfd)
-
-
-def starting_by(
-    start_one: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Torchlint:
-    """In this process, whose runs start so; fails if one of them is left."""
-    started = []
-
-    def start(*words: Any, **how: Any) -> subprocess.Popen[bytes]:
-        started.append(start_one(*words, **how))
-        return started[-1]
-
-    def torchlint(words: list[str], project: Path) -> tuple[int, str]:
-        monkeypatch.chdir(project)
-        monkeypatch.setattr(runs, "subprocess", start_by(start))
-        # The other shield puts programs before Python.
-        monkeypatch.setattr(overlayfs, "available", lambda *folders: overlayfs.REDIRECT)
-        code = main.run(words)
-        said = "".join(capfd.readouterr())
-        assert {process.poll() is None for process in started} <= {False}
-        return code, said
-
-    return torchlint
 
 
 @pytest.fixture
@@ -302,10 +264,8 @@ def verify(
     def verified(kind: Kind, *more: str) -> Verified:
         if not kind.patient:
             monkeypatch.setattr(jobs, "RunSettings", partial(jobs.RunSettings, give_up_s=4.0))
-        if kind.needs and importlib.util.find_spec(kind.needs) is None:
-            pytest.skip(f"{kind.needs} is not installed")
         budget = ONE_PAIR if kind.pairs == 1 else ()
-        torchlint = in_a_process if kind.whole else request.getfixturevalue("warmly")
+        torchlint = in_a_process if kind.whole else request.getfixturevalue("warm_torchlint")
         return run(kind, (*QUICK, *budget, *more), tmp_path, torchlint)
 
     return verified

@@ -80,7 +80,12 @@ def lame(work: Callable[[list[Any]], object], number: int, share: list[Any]) -> 
     return number, work(share)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+PACKAGES = {"dask": "distributed", "ray": "ray"}
+
+
+@pytest.mark.parametrize(
+    "backend", [pytest.param(each, marks=pytest.mark.needs(PACKAGES[each])) for each in BACKENDS]
+)
 def test_a_cluster_says_what_this_machine_does_whoever_dies(
     project: Path,
     tmp_path_factory: pytest.TempPathFactory,
@@ -89,7 +94,6 @@ def test_a_cluster_says_what_this_machine_does_whoever_dies(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Both on one cluster: Ray takes ten seconds to start and to stop."""
-    pytest.importorskip({"dask": "distributed"}.get(backend, backend))
     victim = tmp_path_factory.mktemp("victim") / "victim"
     victim.write_text("")
     for name, value in (("NOT_THIS_ONE", os.getpid()), ("VICTIM", victim)):
@@ -110,17 +114,17 @@ def test_a_cluster_says_what_this_machine_does_whoever_dies(
     assert "gave up" not in there.err
 
 
+@pytest.mark.needs("distributed")
 def test_a_cluster_can_be_named(project: Path) -> None:
-    pytest.importorskip("distributed")
     with two_dask_workers() as address:
         there = check(project, "--backend", "dask", "--cluster", address)
     assert there.stdout == check(project).stdout
 
 
+@pytest.mark.needs("distributed")
 def test_nobody_at_the_address_is_a_clear_error(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("distributed")
     monkeypatch.setattr(clusters, "_PATIENCE_S", 1)
     with (
         pytest.raises(ClusterError, match="No Dask scheduler answers at tcp://127"),

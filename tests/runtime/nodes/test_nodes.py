@@ -30,7 +30,7 @@ MEETING = "meeting.json"
 SERVE = """
 import sys
 from torchlint.runtime.nodes.node_agent import serve
-serve(sys.argv[1], 1, wait_s=60.0, joined=lambda _: None)
+serve(sys.argv[1], 1, wait_s=600.0, joined=lambda _: None)
 """
 TRAINS = """
 import os
@@ -98,7 +98,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     made = Place(tmp_path)
     try:
         yield made
-        _, said = made.other.communicate(timeout=60)
+        _, said = made.other.communicate(timeout=600)
         assert (made.other.returncode, said) == (0, "")
         assert list(made.shared.iterdir()) == []
     finally:
@@ -114,7 +114,7 @@ def test_programs_on_two_nodes_take_turns_and_see_what_the_other_node_writes(pla
             for name in "ab"
         }
         done = rotate(
-            jobs, workspace, warmup=2, settle=1, steps=3, blocks=2, seed=0, timeout_s=120.0
+            jobs, workspace, warmup=2, settle=1, steps=3, blocks=2, seed=0, timeout_s=600.0
         )
     blocks = done.blocks["a"] + done.blocks["b"]
     assert [block.steps for block in blocks] == [3] * 4

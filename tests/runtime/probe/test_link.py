@@ -56,7 +56,7 @@ class Side:
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self._path)
         self.listener.listen()
-        self.listener.settimeout(60)
+        self.listener.settimeout(600)
         self.programs: list[subprocess.Popen[str]] = []
         self.wires: list[Wire] = []
 
@@ -73,7 +73,7 @@ class Side:
 
     def accept(self) -> Wire:
         accepted, _ = self.listener.accept()
-        accepted.settimeout(60)
+        accepted.settimeout(600)
         wire = Wire(accepted)
         self.wires.append(wire)
         return wire

@@ -34,7 +34,7 @@ link.wait()
 
 def test_the_record_comes_as_it_is(scene: Scene) -> None:
     with scene.workspace() as workspace:
-        found = record(scene.job(RECORDS, mode=RECORD), workspace, timeout_s=20)
+        found = record(scene.job(RECORDS, mode=RECORD), workspace, timeout_s=600)
     assert found == recorded(losses=[["original"]])
 
 
@@ -84,7 +84,7 @@ def test_strings_hash_alike_in_each_run(
     link.wait()
     """
     with scene.workspace() as workspace:
-        found = record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
+        found = record(scene.job(body, mode=RECORD), workspace, timeout_s=600)
     assert found.held == [shared]
 
 
@@ -97,7 +97,7 @@ def test_places_that_ran_in_workers_are_added(scene: Scene) -> None:
     link.wait()
     """
     with scene.workspace() as workspace:
-        found = record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
+        found = record(scene.job(body, mode=RECORD), workspace, timeout_s=600)
     assert found.exercised == ["a", "b", "c"]
 
 
@@ -113,14 +113,14 @@ def test_the_first_ranks_record_counts(scene: Scene) -> None:
     link.wait()
     """
     with scene.workspace() as workspace:
-        found = record(scene.job(body, nproc=2, mode=RECORD), workspace, timeout_s=20)
+        found = record(scene.job(body, nproc=2, mode=RECORD), workspace, timeout_s=600)
     assert found.held == ["0"]
 
 
 @pytest.mark.parametrize(("body", "status"), [("link.end()", "finished"), ("1 / 0", "crashed")])
 def test_no_record_is_a_failure(scene: Scene, body: str, status: str) -> None:
     with pytest.raises(Failed) as raised, scene.workspace() as workspace:
-        record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
+        record(scene.job(body, mode=RECORD), workspace, timeout_s=600)
     assert raised.value.status == status
 
 
@@ -129,7 +129,7 @@ def test_records_come_in_the_order_of_their_jobs(scene: Scene, at_once: int) -> 
     names = ["a", "b", "c", "d"]
     jobs = [scene.job("link.end()" if name == "b" else RECORDS, name) for name in names]
     with scene.workspace() as workspace:
-        found = record_all(jobs, workspace, timeout_s=20, at_once=at_once)
+        found = record_all(jobs, workspace, timeout_s=600, at_once=at_once)
     told = [each.name if isinstance(each, Failed) else each.losses for each in found]
     assert told == [[["a"]], "b", [["c"]], [["d"]]]
 
@@ -145,7 +145,7 @@ def test_some_run_side_by_side(scene: Scene) -> None:
     """
     jobs = [scene.job(body, name) for name in "ab"]
     with scene.workspace() as workspace:
-        found = record_all(jobs, workspace, timeout_s=20, at_once=2)
+        found = record_all(jobs, workspace, timeout_s=600, at_once=2)
     assert found == [recorded()] * 2
 
 

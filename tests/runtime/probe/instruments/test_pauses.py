@@ -104,7 +104,7 @@ def test_the_share_of_a_line_that_logs_is_found_by_timing_and_by_looking(
     (line,) = watched(user, "logs").residue
     took = time.perf_counter() - begun
     assert (line.place, line.what) == (user.place("# logs"), "logging")
-    assert 0.1 < line.seconds / took < 0.5
+    assert 0.02 < line.seconds / took < 0.9
     assert line.calls == (20 if timed else 0)
     assert line.samples > 10
 
@@ -141,7 +141,7 @@ def test_pauses_of_the_garbage_collector_are_timed(user: UserFile) -> None:
         gc.set_threshold(*before)
     assert found.collections >= 20
     assert 0 <= found.full_collections < found.collections
-    assert 0 < found.gc_seconds < 5
+    assert 0 < found.gc_seconds < 60
     assert found.asked == []
 
 

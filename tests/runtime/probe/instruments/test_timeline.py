@@ -51,11 +51,13 @@ def watched(user: UserFile, batches: int) -> TimelineSeen:
     loader = DataLoader(torch.ones(batches, 4), batch_size=1)  # type: ignore[arg-type]
     watch = timeline.watch(user.settings)
     watch.open()
+    gc.freeze()  # the rest of this process takes a second to look through
     gc.disable()  # one collection a step is known
     try:
         user.module.train(loader, model, optimizer, watch.passed)
     finally:
         gc.enable()
+        gc.unfreeze()
     return watch.close()
 
 

@@ -446,9 +446,11 @@ KINDS_OF_SCRIPT = {
 @pytest.mark.parametrize("kind", KINDS_OF_SCRIPT)
 def test_kinds_of_scripts(run_probe: RunProbe, write: Write, kind: str) -> None:
     text, words = KINDS_OF_SCRIPT[kind]
-    seen = survey(run_probe, write, text, give_up_s=2.0)
+    has_optimizer = ".step" in words
+    seen = survey(run_probe, write, text, give_up_s=600.0 if has_optimizer else 2.0)
     assert seen["words"] == words
-    assert (seen["steps"] >= 30, seen["finished"]) == (True, False)
+    # Whoever gives up takes as many steps as this machine has made by then.
+    assert (seen["steps"] >= (30 if has_optimizer else 2), seen["finished"]) == (True, False)
     assert seen["compiled"] is (kind == "compiled step")
     if kind == "LBFGS":
         assert min(seen["lanes"]["backward"]) > 0

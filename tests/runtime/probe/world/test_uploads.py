@@ -141,8 +141,8 @@ def test_a_library_with_a_wire_of_its_own_is_refused_them_too(library: str, tmp_
     assert run.lines == ["GET", "GET", "refused", "refused", "PUT", "PUT"]
 
 
+@pytest.mark.needs("huggingface_hub")
 def test_the_hub_gets_nothing_and_answers_as_it_would(tmp_path: Path) -> None:
-    pytest.importorskip("huggingface_hub")
     script = """
         import huggingface_hub
         from huggingface_hub import HfApi, create_repo, upload_file, upload_folder
@@ -169,9 +169,8 @@ def test_the_hub_gets_nothing_and_answers_as_it_would(tmp_path: Path) -> None:
     assert ("upload", "huggingface_hub.upload_folder me/model") in run.effects()
 
 
+@pytest.mark.needs("huggingface_hub")
 def test_a_model_is_not_pushed(tmp_path: Path) -> None:
-    transformers = pytest.importorskip("transformers")
-    assert hasattr(transformers, "PreTrainedModel")
     script = """
         from huggingface_hub import PyTorchModelHubMixin
         import torch
