@@ -29,7 +29,8 @@ class CheckResult(NamedTuple):
         findings: those of the tiers that were asked for, sorted by path and position.
         diagnostics: what could not be checked, and why; sorted likewise.
         files: how many files were checked.
-        hidden_hints: the files with hints that were not asked for, and how many.
+        hidden_hints: the files with hints that were not asked for, and how many were seen: no file
+            is parsed for hints alone.
         stepless: rules about code that runs on each step were asked, and no training step was seen.
     """
 

@@ -10,6 +10,7 @@ from torchlint.because import because
 from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Related, Tier
 from torchlint.project.project import Project
 from torchlint.reported import Clue, Fact, Reported, Waiting
+from torchlint.ruleapi import outlines
 from torchlint.ruleapi.contexts import Context
 from torchlint.ruleapi.declared import (
     Argument,
@@ -27,6 +28,7 @@ from torchlint.ruleapi.declared import (
     remove,
     sets,
 )
+from torchlint.ruleapi.outlines import Outline
 from torchlint.ruleapi.rule_definition import Rule, Triggers, without_fix
 from torchlint.ruleapi.texts import STEP_TEXT, functions_in
 
@@ -43,6 +45,7 @@ __all__ = [
     "Fix",
     "Match",
     "Module",
+    "Outline",
     "Pattern",
     "Position",
     "Project",
@@ -62,6 +65,7 @@ __all__ = [
     "functions_in",
     "method",
     "once",
+    "outlines",
     "pass_argument",
     "passes",
     "remove",

@@ -42,12 +42,17 @@ arrays of several types meet in one list.
 - pytorch/pytorch#13918, "Creating a tensor from a list of numpy.ndarrays is extremely slow"
 """
 
-import re
-from collections.abc import Iterable, Iterator
+import ast
+from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.arrays.tensor_constructors import Constructor, Place, tensor_constructor
+from torchlint.analysis.arrays.tensor_constructors import (
+    CONSTRUCTORS,
+    Constructor,
+    Place,
+    tensor_constructor,
+)
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import method_name, methods_called_on
@@ -57,25 +62,16 @@ from torchlint.rule import (
     Edit,
     Fix,
     Module,
+    Outline,
     Reported,
     Rule,
     Triggers,
     because,
     edits,
+    outlines,
 )
 
-# Patterns that start with a literal are found much faster than alternatives.
-_CALL = re.compile(
-    rb"ensor\((?:(?<=\btensor\()|(?<=\bas_tensor\()|(?<=Tensor\()(?<!ToTensor\()(?<!is_Tensor\())\s*"
-)
-_NUMBERS = re.compile(rb"[^\n]{0,400}?\.tolist\(\)|[^\]]{0,400}?\.item\(\)")
-_ARRAYS_AROUND = re.compile(rb"numpy|\bnp\.|cv2|gym")
-_LIST = re.compile(
-    rb"[\[(]\s*(?![-.\d'\"\])])|\w[^,()]{0,400}?(?:\([^()]{0,400}\)\s{0,40})?\sfor\b"
-)
-_NAME = re.compile(rb"(\w{1,80})\s{0,40}[,)]")
-_LIST_MADE = re.compile(rb"=\s*\[|\.append\(")
-_WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
+_ARRAYS_AROUND = r"numpy|\bnp\.|cv2|gym"
 _ARRAYS = (
     "A tensor made from a list of arrays is read number by number; join the arrays with `np.stack` "
     "first."
@@ -91,18 +87,28 @@ _ITEMS = (
 _COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp)
 
 
-def _may_build_number_by_number(text: bytes) -> bool:
+def _may_build_number_by_number(outline: Outline) -> bool:
     """Whether a constructor gets a list, the name of a list, or numbers read from tensors."""
-    given = [call.end() for call in _CALL.finditer(text)]
-    if any(_NUMBERS.match(text, at) for at in given):
+    calls = outline.calls(*CONSTRUCTORS)
+    given = [data for call in calls if (data := outlines.argument(call, "data", 0)) is not None]
+    if any(
+        outlines.chain(node).endswith((".tolist", ".item"))
+        for data in given
+        for node in outlines.within(data)
+    ):
         return True
-    if not _ARRAYS_AROUND.search(text):
+    if not outline.matches(_ARRAYS_AROUND):
         return because(False, "the file has no arrays, and no tensor of what `.item()` returns")
-    if any(_LIST.match(text, at) for at in given):
-        return True
-    names = {name[1] for at in given if (name := _NAME.match(text, at))}
-    listed = bool(names) and not names.isdisjoint(_lists_made(text))
+    names = {node.id for node in given if isinstance(node, ast.Name)}
+    listed = any(map(_is_list, (*given, *outline.assigned(*names))))
     return listed or because(False, "no tensor of the file is made from a list that it shows")
+
+
+def _is_list(node: ast.expr) -> bool:
+    """Whether it may be a list of arrays, or one that is filled later."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return not any(isinstance(each, ast.Constant) for each in node.elts)
+    return isinstance(node, ast.ListComp | ast.GeneratorExp) or outlines.chain(node) == "list"
 
 
 rule = Rule(
@@ -112,19 +118,11 @@ rule = Rule(
     triggers=Triggers(
         (
             r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
-            r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
+            rf"{_ARRAYS_AROUND}|\.tolist\(\)|\.item\(\)",
         ),
-        check=_may_build_number_by_number,
+        outline=_may_build_number_by_number,
     ),
 )
-
-
-def _lists_made(text: bytes) -> Iterator[bytes]:
-    """The names that are set to a list or appended to."""
-    for made in _LIST_MADE.finditer(text):
-        name = _WORD_BEFORE.search(text, max(made.start() - 100, 0), made.start())
-        if name is not None:
-            yield name[1]
 
 
 @rule.on(cst.Call)

@@ -63,7 +63,9 @@ rule = Rule(
     code="TL402",
     summary="a loop zeroes each gradient separately",
     fix=Applicability.UNSAFE,
-    triggers=(r"\.grad\b", r"zero_\(|fill_\(|zeros"),
+    triggers=(
+        r"\.grad\b[\w.]{0,40}(?:\(\))?\.(?:zero_|fill_)\(|\.grad\b[\w.]{0,40}\s*=[^\n]{0,80}zeros",
+    ),
     may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )
 

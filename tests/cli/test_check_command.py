@@ -51,7 +51,7 @@ def test_hints_are_hidden_and_do_not_count(
     linter.findings = [make_finding(tier=Tier.HINT)]
     hidden, shown = torchlint("check"), torchlint("check", "--hints")
     assert (hidden.code, shown.code) == (0, 0)
-    assert "1 hint in 1 file (--hints shows it)" in hidden.text
+    assert "at least 1 hint in 1 file (--hints shows all)" in hidden.text
     assert "TL201 item-in-step-loop hint" in shown.text
 
 

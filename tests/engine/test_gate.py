@@ -8,7 +8,9 @@ import pytest
 
 from torchlint.engine.gate import wanted_by
 from torchlint.files.words import UNCOMMENTED, UNQUOTED, Words
+from torchlint.finding import Tier
 from torchlint.project.target import mentions_torch
+from torchlint.ruleapi.declared import Argument, method
 from torchlint.ruleapi.rule_definition import Rule, Triggers
 
 
@@ -59,6 +61,38 @@ class TestWanted:
         hot = rule(triggers=Triggers(on_demand=(r"\.item\(\)",)))
         assert wanted_by(b"zeros(3); loss.item()", [hot, cold]) == ["TL901", "TL902"]
         assert wanted_by(b"ones(3); loss.item()", [hot, cold]) == []
+
+    def test_words_in_a_docstring_are_not_enough(self) -> None:
+        code = b"def f():\n    'calls zeros(3)'\n"
+        assert wanted_by(code, [rule(triggers=(r"zeros\(",))]) == []
+        assert wanted_by(code + b"    x = zeros(3)", [rule(triggers=(r"zeros\(",))]) == ["TL901"]
+        assert wanted_by(code + b"    (", [rule(triggers=(r"zeros\(",))]) == ["TL901"]
+
+    def test_a_pattern_wants_a_file_with_a_bad_value_alone(self) -> None:
+        declared = rule(finds=(method("step", Argument("foreach", bad=False)),))
+        assert wanted_by(b"optimizer.step(foreach=False)", [declared]) == ["TL901"]
+        assert wanted_by(b"optimizer.step(foreach=None)  # not False", [declared]) == []
+
+    def test_what_a_rule_with_patterns_checks_itself_may_be_without_them(self) -> None:
+        coded = rule(finds=(method("step", Argument("foreach", bad=False)),))
+        coded.on_module(lambda _: ())
+        assert wanted_by(b"optimizer.step(foreach=None)", [coded]) == ["TL901"]
+
+    def test_a_rule_may_look_at_the_outline(self) -> None:
+        narrow = rule(triggers=Triggers(("a",), outline=lambda outline: any(outline.methods("a"))))
+        assert wanted_by(b"a.b()", [narrow]) == []
+        assert wanted_by(b"b.a()", [narrow]) == ["TL901"]
+
+    def test_no_file_is_parsed_for_what_is_not_asked_for(self) -> None:
+        hint = rule(tier=Tier.HINT, triggers=("a",))
+        both = rule("TL902", finds=(method("a", tier=Tier.HINT), method("a", Argument("x", bad=0))))
+
+        def asked(_: Rule, tier: Tier) -> bool:
+            return tier is Tier.DEFAULT
+
+        assert wanted_by(b"b.a()", [hint, both]) == ["TL901", "TL902"]
+        assert wanted_by(b"b.a()", [hint, both], asked=asked) == []
+        assert wanted_by(b"b.a(x=0)", [hint, both], asked=asked) == ["TL901", "TL902"]
 
     def test_codes_keep_the_order_of_the_rules(self) -> None:
         rules = [rule("TL902", triggers=("a",)), rule("TL901", triggers=("a",))]

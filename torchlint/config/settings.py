@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from torchlint.finding import Tier
+
 NEWEST_TORCH: Final = (2, 13)
 MAX_BYTES: Final = 1 << 20
 """A configuration or requirements file larger than this is not read."""
@@ -53,14 +55,15 @@ class Selection(NamedTuple):
     Entries are codes (`TL201`), families as prefixes (`TL2`), names (`item-in-step-loop`) or
     `ALL`. The more specific one wins between `select` and `ignore`, and `ignore` wins a tie; the
     rules in `off` are off whatever `select` says. With `require_reason`, a comment that
-    suppresses a rule has to say why. Without `pedantic`, rules with nothing but pedantic findings
-    need not be run, unless `select` names them.
+    suppresses a rule has to say why. `hints` and `pedantic` say whether such findings are asked
+    for; those of rules that `select` names always are.
     """
 
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
     require_reason: bool = False
+    hints: bool = True
     pedantic: bool = True
 
     def enabled(self, code: str, name: str) -> bool:
@@ -68,9 +71,10 @@ class Selection(NamedTuple):
             return False
         return _closeness(self.select, code, name) > _closeness(self.ignore, code, name)
 
-    def leaves_out_pedantic(self, code: str, name: str) -> bool:
-        """Whether pedantic findings of a rule are not asked for."""
-        return not (self.pedantic or self.names_exactly(code, name))
+    def asks_for(self, tier: Tier, code: str, name: str) -> bool:
+        """Whether findings of a rule and of a tier are asked for."""
+        asked = {Tier.HINT: self.hints, Tier.PEDANTIC: self.pedantic}.get(tier, True)
+        return asked or self.names_exactly(code, name)
 
     def names_exactly(self, code: str, name: str) -> bool:
         """Whether `select` asks for this rule by its own code or name."""

@@ -12,7 +12,7 @@ from torchlint.analysis.summary import summarize
 from torchlint.engine.gate import CandidateError, wanted_by, wanted_on_demand
 from torchlint.engine.guarded import guarded, sound
 from torchlint.files.reading import SourceError, decode
-from torchlint.finding import Diagnostic, Finding
+from torchlint.finding import Diagnostic, Finding, Tier
 from torchlint.project.imports import imported_names
 from torchlint.project.map_result import Depth, MapResult
 from torchlint.project.sys_path import sys_path_roots
@@ -27,6 +27,7 @@ from torchlint.workers import bounded
 from torchlint.workers.endable import LONGEST_S, begin_item, end_items
 
 if TYPE_CHECKING:
+    from torchlint.config.settings import Selection
     from torchlint.project.target import Target
     from torchlint.reported import Reported
     from torchlint.ruleapi.rule_definition import NodeCheck, Rule
@@ -103,7 +104,7 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
     on_demand = depth is Depth.ON_DEMAND
     rules = _enabled(target)
     failed: list[Diagnostic] = []
-    codes = _wanted_by(data, rules, target.path, failed, on_demand=on_demand)
+    codes = _wanted_by(target, data, rules, failed, on_demand=on_demand)
     if not codes and not on_demand:
         wrong = what_is_wrong(target.path, data) if target.named else None
         return MapResult(target.path, diagnostics=(*failed, *([wrong] if wrong else ())))
@@ -119,15 +120,25 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
 
 
 def _wanted_by(
-    data: bytes, rules: dict[str, Rule], path: str, failed: list[Diagnostic], *, on_demand: bool
+    target: Target,
+    data: bytes,
+    rules: dict[str, Rule],
+    failed: list[Diagnostic],
+    *,
+    on_demand: bool,
 ) -> list[str]:
     """The codes of the rules that want a file; those of plugins that cannot tell are taken out."""
+    path, asked = target.path, partial(_asks_for, target.selection)
     while True:
         try:
-            return wanted_by(data, rules.values(), on_demand=on_demand)
+            return wanted_by(data, rules.values(), path=path, on_demand=on_demand, asked=asked)
         except CandidateError as error:
             del rules[error.code]
             failed.append(Diagnostic(path, str(error), kind="rule"))
+
+
+def _asks_for(selection: Selection, rule: Rule, tier: Tier) -> bool:
+    return selection.asks_for(tier, rule.code, rule.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +158,7 @@ def _enabled(target: Target) -> dict[str, Rule]:
         for code, rule in all_rules().items()
         if selection.enabled(code, rule.name)
         and rule.is_for(target.torch)
-        and not (rule.only_pedantic and selection.leaves_out_pedantic(code, rule.name))
+        and (rule.tiers != {Tier.PEDANTIC} or selection.asks_for(Tier.PEDANTIC, code, rule.name))
     }
 
 
@@ -184,7 +195,7 @@ def suppressions_in(
     """The suppression comments of a file, as the rules about comments see them."""
     failed: list[Diagnostic] = []
     rules = _enabled(target)
-    codes = _wanted_by(data, rules, target.path, failed, on_demand=on_demand)
+    codes = _wanted_by(target, data, rules, failed, on_demand=on_demand)
     request = _Request(target, data, on_demand)
     return _unsuppressed(module, [rules[code] for code in codes], request, failed)[1]
 

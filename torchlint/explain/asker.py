@@ -21,6 +21,7 @@ from torchlint.explain.told import watched
 from torchlint.finding import Applicability, Finding, Tier
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.contexts import Context, holds_here, holds_in_project, settled
+from torchlint.ruleapi.outlines import outline_of
 from torchlint.ruleapi.plugins import contained, one_line
 from torchlint.silence.until import has_ended, silenced_until, today
 
@@ -130,13 +131,21 @@ class Asker:
             return Reason(
                 "nothing in the file shows training steps, and none was found that calls it"
             )
-        if rule.gate.check is not None:
-            _, seen = watched(partial(rule.gate.check, self._module.text.encode("utf-8")))
+        for look in self._looks_at_text(rule):
+            _, seen = watched(look)
             if seen.last is not None:
                 return Reason(self._sentences.of(seen.last))
         if rule.speaks_once and rule.finds and not self._module.loops.training_functions:
             return Reason(self._no_step())
         return Reason(f"no word in the file suggests what the rule looks for: {rule.summary}")
+
+    def _looks_at_text(self, rule: Rule) -> Iterator[Callable[[], bool]]:
+        """What the rule asks of a text before it is parsed."""
+        text = self._module.text.encode("utf-8")
+        if rule.gate.check is not None:
+            yield partial(rule.gate.check, text)
+        if rule.gate.outline is not None and (outline := outline_of(self._module.path, text)):
+            yield partial(rule.gate.outline, outline)
 
     def _nothing(self, rule: Rule, *, alone: bool) -> Reason:
         """That nothing in the line is what the rule looks for, and where such things are."""

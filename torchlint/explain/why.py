@@ -20,6 +20,7 @@ from torchlint.explain.joined import Joined
 from torchlint.explain.recorded import row_of
 from torchlint.explain.sentences import Sentences
 from torchlint.files.reading import SourceError
+from torchlint.finding import Tier
 from torchlint.memory.store import Store
 from torchlint.silence.tiers import Wanted
 from torchlint.source.deep_stack import with_deep_stack
@@ -74,7 +75,7 @@ def explain(
     """
     store = Store() if store is None else store
     alone = len(rules) == 1
-    wanted = Wanted(pedantic=alone and rules[0].only_pedantic)
+    wanted = Wanted(pedantic=alone and rules[0].tiers == {Tier.PEDANTIC})
     # As `check` reads the files, so that both use the same cached results.
     targets = wanted.asked_of(tuple(each._replace(named=False) for each in targets))
     files, diagnostics = read(targets)
@@ -108,7 +109,8 @@ def _answers(
         words = CodeWords(module, own, rows)
         sentences = Sentences(words, borders, partial(row_of, project=project, mapper=mapper))
         asker = Asker(target, project, sentences, Joined(project, sentences))
-        codes = set(wanted_by(data, rules, on_demand=target.path in project.summaries))
+        loaded = target.path in project.summaries
+        codes = set(wanted_by(data, rules, path=target.path, on_demand=loaded))
         alone = len(rules) == 1
         answers = [
             asker.answer(rule, rows, wanted=rule.code in codes, alone=alone) for rule in rules

@@ -6,6 +6,7 @@ what to look for; `pass_argument` and `remove` are the usual fixes.
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -18,6 +19,7 @@ from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
 from torchlint.because import Unlike, because
 from torchlint.finding import Edit, Fix, Tier
+from torchlint.ruleapi import outlines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.literals import Literal
     from torchlint.analysis.module import Module
     from torchlint.ruleapi.contexts import Context
+    from torchlint.ruleapi.outlines import Outline
 
     Predicate = Callable[["Match"], object]
     Version = tuple[int, int]
@@ -175,6 +178,23 @@ class Pattern:
         """The match that a candidate is, if its values are bad; `where` is not asked."""
         return self.kind.judge(self, node, module)
 
+    def may_be_in(self, outline: Outline) -> bool:
+        """Whether a file with this outline may have a match; `where` is not asked."""
+        if self.kind is _FIRST_STEP:
+            return True
+        if self.kind in (_CALL, _METHOD):
+            calls = outline.calls if self.kind is _CALL else outline.methods
+            return any(map(self._may_be_bad, calls(*self.names)))
+        if self.kind is _ENVIRONMENT:
+            return any(each.value in self.names for each in outline.nodes(ast.Constant))
+        if self.kind in (_SETTING, _ATTRIBUTE):
+            values = outline.assigned(*(name.rpartition(".")[2] for name in self.names))
+        elif self.kind is _FRAMEWORK:
+            values = outline.passed(*frameworks.keywords(self.names[0]))
+        else:
+            values = outline.passed(*self.names)
+        return any(not self.bad or _is_one_of(outlines.literal(each), self.bad) for each in values)
+
     def tier_of(self, match: Match, usual: Tier) -> Tier:
         """The tier of the finding for a match; `usual` is the tier of the rule."""
         if any(doubt(match) for doubt in self.hint_if):
@@ -262,6 +282,19 @@ class Pattern:
 
     def _is_found(self, node: cst.CSTNode, module: Module) -> Match:
         return Match(node, module)
+
+    def _may_be_bad(self, call: ast.Call) -> bool:
+        if not self.arguments:
+            return True
+        if outlines.has_stars(call):
+            return False
+        passed = (
+            (each, outlines.argument(call, each.name, each.position)) for each in self.arguments
+        )
+        return any(
+            each.missing if value is None else _is_one_of(outlines.literal(value), each.values)
+            for each, value in passed
+        )
 
     def _is_bad(self, value: cst.BaseExpression) -> bool:
         known = literal(value)

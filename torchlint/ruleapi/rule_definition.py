@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from torchlint.project.project import Project
     from torchlint.reported import Value
     from torchlint.ruleapi.declared import Change, Match, Pattern
+    from torchlint.ruleapi.outlines import Outline
     from torchlint.silence.suppression_comments import Comment
     from torchlint.silence.suppressions import Suppressions
 
@@ -46,8 +47,10 @@ class Triggers:
             one of a tuple that stands for several. Those of `Rule.finds` are added.
         on_demand: the same for a file that hot code of another file may call. Without it, a rule
             about hot code uses `words` there, and other rules ignore such files.
-        check: a last cheap look at the bytes of a file, before it is parsed.
+        check: a cheap look at the bytes of a file.
         unless: no such look is needed where this matches.
+        outline: a last look at the outline of a file, before LibCST parses it. Neither look may say
+            no where the rule reports.
         summarizes: the settler of the rule needs to know which functions call which, so files are
             summarized for it, as they are for rules about hot code.
     """
@@ -56,6 +59,7 @@ class Triggers:
     on_demand: tuple[str, ...] = ()
     check: Callable[[bytes], bool] | None = None
     unless: str = ""
+    outline: Callable[[Outline], bool] | None = None
     summarizes: bool = False
 
 
@@ -136,9 +140,8 @@ class Rule:
         for each in asking:
             words = {**each.program_has, **each.program_lacks}
             self.clues |= {f"{self.code} {name}": word for name, word in words.items()}
-        tiers = {self.tier, *(each.tier or self.tier for each in self.finds)}
-        self.only_pedantic = tiers == {Tier.PEDANTIC}
-        """Whether it reports nothing but what `--pedantic` shows."""
+        self.tiers = frozenset({self.tier, *(each.tier or self.tier for each in self.finds)})
+        """The usual tiers of its findings; a single finding may be lower."""
         self.checks: list[tuple[tuple[type[cst.CSTNode], ...], NodeCheck]] = []
         self.module_checks: list[NodeCheck] = [self._report_matches] if self.finds else []
         self.suppression_checks: list[NodeCheck] = []
@@ -193,6 +196,11 @@ class Rule:
             return settle
 
         return register
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether all that it reports are matches of its patterns."""
+        return bool(self.finds) and not self.checks and len(self.module_checks) == 1
 
     @property
     def speaks_once(self) -> bool:

@@ -23,11 +23,14 @@ class Wanted:
         self.pedantic = pedantic
 
     def asked_of(self, targets: tuple[Target, ...]) -> tuple[Target, ...]:
-        """The targets, such that rules of which nothing would be shown are not run; the same tuple
-        if that is so already."""
-        if self.pedantic or not any(each.selection.pedantic for each in targets):
+        """The targets, which then know what is not asked for, so that no file is parsed for that
+        alone; the same tuple if they know it already."""
+        selections = {
+            each: each._replace(hints=self.hints, pedantic=self.pedantic)
+            for each in {target.selection for target in targets}
+        }
+        if all(old == new for old, new in selections.items()):
             return targets
-        selections = {each: each._replace(pedantic=False) for _, each, *_ in targets}
         return tuple(each._replace(selection=selections[each.selection]) for each in targets)
 
     def shows(self, tier: Tier, code: str, name: str, selection: Selection) -> bool:

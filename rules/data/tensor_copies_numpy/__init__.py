@@ -57,11 +57,13 @@ writes to the array that the tensor now shares.
 - `torch.as_tensor`, `torch.from_numpy` in the PyTorch documentation
 """
 
+import ast
 from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.arrays.tensor_constructors import (
+    CONSTRUCTORS,
     Constructor,
     Copy,
     Place,
@@ -77,11 +79,14 @@ from torchlint.rule import (
     Context,
     Fix,
     Module,
+    Outline,
     Reported,
     Rule,
     Tier,
+    Triggers,
     because,
     edits,
+    outlines,
 )
 
 from .array_evidence import looks_like_array
@@ -97,15 +102,29 @@ from .array_sharing import (
 
 _NARROW = ("uint8", "int8", "bool", "int16", "float16")
 """Types that are smaller than what they are converted to."""
+_WRITTEN_OUT = (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
+_NUMBERS = frozenset({"float", "int", "len", "list", "range", "sum", "bool"})
 _NOT_NUMBERS = ("object", "str")
+
+
+def _may_copy(outline: Outline) -> bool:
+    """Whether a constructor gets more than numbers and lists that are written out."""
+    given = (outlines.argument(call, "data", 0) for call in outline.calls(*CONSTRUCTORS))
+    copied = (data for data in given if data and not isinstance(data, _WRITTEN_OUT))
+    numbers = "the file gives `torch.tensor` nothing but numbers and lists that are written out"
+    return any(outlines.chain(data) not in _NUMBERS for data in copied) or because(False, numbers)
+
 
 rule = Rule(
     code="TL105",
     summary="a tensor copies the NumPy array that it could share memory with",
     fix=(Applicability.SAFE, Applicability.UNSAFE),
-    triggers=(
-        r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
-        r"numpy|\bnp\.|cv2|gym|scipy|librosa|imageio|soundfile",
+    triggers=Triggers(
+        (
+            r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
+            r"numpy|\bnp\.|cv2|gym|scipy|librosa|imageio|soundfile",
+        ),
+        outline=_may_copy,
     ),
     else_hint=(Context.PER_BATCH,),
 )

@@ -92,7 +92,13 @@ from torchlint.rule import (
 )
 
 from .bias_initialization import writes_to_bias
-from .biased_layers import argument_of_bias, has_bias, is_linear, same_features
+from .biased_layers import (
+    argument_of_bias,
+    has_bias,
+    has_norm_beside_layer,
+    is_linear,
+    same_features,
+)
 from .biased_layers_in_text import may_have_biased_layer
 from .module_order import Branch, ModuleOrder, order_of
 from .normalization import (
@@ -139,7 +145,9 @@ rule = Rule(
     },
     may_change="the model has fewer parameters and draws fewer random numbers when it is built",
     triggers=Triggers(
-        (r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"), check=may_have_biased_layer
+        (r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"),
+        check=may_have_biased_layer,
+        outline=has_norm_beside_layer,
     ),
 )
 _CHECKPOINTS = ("loads a state dict", "loads pretrained weights", "loads from the hub")

@@ -1,11 +1,31 @@
 """Which layers have a bias, and whether a norm has as many features as a layer outputs."""
 
+import ast
+
 import libcst as cst
 
 from torchlint.analysis.layers.expression_layers import Layers
 from torchlint.analysis.literals import UNKNOWN
-from torchlint.analysis.torch_api import CONVOLUTIONS, LINEAR
-from torchlint.rule import because
+from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS, LINEAR
+from torchlint.rule import Outline, because, outlines
+
+
+def has_norm_beside_layer(outline: Outline) -> bool:
+    """Whether a class or function creates a norm, and a layer to which `bias` is not passed, or as
+    True."""
+    norms = set(outline.loose_calls(*BATCH_NORMS, *INSTANCE_NORMS, "torch.nn.GroupNorm"))
+    layers = {
+        call
+        for call in outline.loose_calls(*CONVOLUTIONS, *LINEAR)
+        if not outlines.has_stars(call)
+        and outlines.literal(outlines.argument(call, "bias") or ast.Constant(True)) is True
+    }
+    for part in outline.parts if norms and layers else ():
+        nodes = {node for each in part for node in outlines.within(each)}
+        if not (norms.isdisjoint(nodes) or layers.isdisjoint(nodes)):
+            return True
+    said = "no class or function of the file creates both a norm and a layer with a bias"
+    return because(False, said)
 
 
 def has_bias(call: cst.Call, layers: Layers) -> bool:

@@ -213,7 +213,9 @@ def test_what_could_not_be_checked_and_hidden_hints_are_at_the_end(
     diagnostics = [Diagnostic("bad.py", "Not Python.", Position(2, 7))]
     lines = list(agent.render(shown, diagnostics, Excerpts({})))
     assert lines[2:] == ["bad.py:2:7: error: Not Python."]
-    assert agent.closing(shown, "Found 1 problem.") == "Found 1 problem. 3 hints not shown."
+    assert (
+        agent.closing(shown, "Found 1 problem.") == "Found 1 problem. At least 3 hints not shown."
+    )
     assert agent.closing(Shown(()), "Found nothing.") == "Found nothing."
 
 

@@ -34,7 +34,7 @@ def test_findings_stand_in_columns_under_their_file(make_finding: MakeFinding) -
         "c.ipynb:",
         "  cell 3:5:9  TL201  It waits.",
         "",
-        "2 hints in 1 file (--hints shows them)",
+        "at least 2 hints in 1 file (--hints shows all)",
         "",
     ]
 

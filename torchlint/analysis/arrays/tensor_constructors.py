@@ -28,6 +28,10 @@ _DTYPES = {
     "cdouble": "complex128",
 }  # fmt: skip
 _TYPED = {name: name.removesuffix("Tensor") for name in (*TYPED_TENSORS, "CharTensor")}
+CONSTRUCTORS = (
+    *("torch.tensor", "torch.as_tensor"),
+    *(f"torch.{place}{name}" for place in ("", "cuda.") for name in _TYPED),
+)
 
 
 class Place(Enum):

@@ -138,10 +138,10 @@ def command(
         check_on_changes(paths, options)
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
-    plan.targets = options.wanted.asked_of(plan.targets)  # frees the others: may be many
-    place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
     add_ceilings = _adding_ceilings(profile_file, hints=options.hints)
     options.hints = options.hints or profile_file is not None  # which may confirm some
+    plan.targets = options.wanted.asked_of(plan.targets)  # frees the others: may be many
+    place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
     hide = _hiding(plan, options, store, _Bases(known, baseline, since))
     checked = check(plan, options, store)

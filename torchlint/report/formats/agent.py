@@ -61,7 +61,7 @@ def not_checked(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
 def closing(shown: Shown, sentence: str) -> str:
     """The last line: what happened, and how many hints are not shown."""
     hidden = sum(hints for _, hints in shown.hidden_hints)
-    return f"{sentence} {plural(hidden, 'hint')} not shown." if hidden else sentence
+    return f"{sentence} At least {plural(hidden, 'hint')} not shown." if hidden else sentence
 
 
 def _group(group: Sequence[Finding], excerpts: Excerpts) -> Iterator[str]:

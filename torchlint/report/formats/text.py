@@ -27,12 +27,12 @@ def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
 
 
 def hidden_hints(shown: Shown) -> Iterator[str]:
-    """One line for all hints that are not shown, and an empty line after it."""
+    """One line for all hints that are not shown, and an empty line after it. Files in which nothing
+    but hints could be found were not parsed for them."""
     count = sum(hints for _, hints in shown.hidden_hints)
     if count:
-        them = "it" if count == 1 else "them"
         places = plural(len(shown.hidden_hints), "file")
-        yield f"{plural(count, 'hint')} in {places} (--hints shows {them})"
+        yield f"at least {plural(count, 'hint')} in {places} (--hints shows all)"
         yield ""
 
 
