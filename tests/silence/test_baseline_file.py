@@ -99,7 +99,7 @@ def test_any_name_survives_and_hides_nothing_in_a_diff(name: str) -> None:
         ({"tier": {}}, "`tier` must be one of"),
         ({"expires": "soon"}, "`expires` must be a date such as 2027-01-31."),
         ({"expires": "20270131"}, "`expires` must be a date"),
-        ({"expires": 20270131}, "`expires` must be a text"),
+        ({"expires": 20270131}, "`expires` must be a date"),
         ({"rule": "TR201"}, "has an unknown key `fingerprint`"),
         ({"rule": "TR201", "fingerprint": None, "count": None, "most": 0}, "`most` must be a num"),
     ],

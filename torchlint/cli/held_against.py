@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from torchlint.profile.profile_result import Profile
+    from torchlint.silence.baselines import Baseline
 
     Function = Callable[..., None]
 
@@ -32,12 +33,13 @@ held_against_options = together(
         "--budget",
         "budget_file",
         metavar="FILE",
-        help="Fail on findings that this file does not allow, and on entries that no longer hold.",
+        help="Fail on findings that this baseline does not allow, and on entries of runs that no "
+        "longer hold.",
     ),
     click.option(
         "--write-budget",
         metavar="FILE",
-        help="Write a budget that allows today's findings; its reasons are yours to fill in.",
+        help="Put entries into a baseline, new or not, that allow today's findings.",
     ),
 )
 """Adds the options that `held_against` takes."""
@@ -53,13 +55,16 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
     """
     from torchlint.profile import budget as budgets
     from torchlint.profile import earlier_profile
+    from torchlint.silence.baseline_file import encode
+    from torchlint.silence.baselines import Baseline
 
     before = _read(earlier_profile.read, given["compare"])
     _must_be_no_time(given["budget_file"])
-    budget = _read(budgets.read, given["budget_file"])
+    budget = _read(_loaded, given["budget_file"])
     target = given["write_budget"]
     if target is not None:
-        _must_be_new(target)
+        must_be_writable(target)
+        written = _read(_loaded, target) if os.path.lexists(target) else Baseline(target)
 
     def hold(result: Profile) -> Profile:
         from torchlint.profile.before import compare
@@ -74,9 +79,8 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
                 _say_at_the_end(said)
             return result
         if target is not None:
-            codes = result.watched if given["only"] else ()
-            write_report(target, budgets.text(result, target, codes))
-            _say_at_the_end(f"Wrote {target}; fill in its reasons.")
+            write_report(target, encode(budgets.allowing(result, written)).decode())
+            _say_at_the_end(f"Wrote {target}; say in it why its entries are allowed.")
         if budget is not None:
             judged = budgets.judge(budget, result, today())
             result = replace(result, budget=judged, exit=1 if judged.broken else 0)
@@ -98,12 +102,12 @@ def _must_be_no_time(budget: str | None) -> None:
         )
 
 
-def _must_be_new(target: str) -> None:
-    must_be_writable(target)
-    if os.path.lexists(target):
-        raise click.ClickException(
-            f"{target} is there already, and its reasons would be lost; name another file."
-        )
+def _loaded(path: str) -> Baseline:
+    from torchlint.silence.baselines import Baseline
+
+    baseline = Baseline(path)
+    baseline.load()
+    return baseline
 
 
 def _read(read: Callable[[str], Any], path: str | None) -> Any:

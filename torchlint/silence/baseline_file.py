@@ -14,16 +14,18 @@ these as they are.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
 
-from torchlint.config.settings import ConfigError, read_capped, shortened
+from torchlint.config.settings import ConfigError, nearest, read_capped, shortened
 from torchlint.files.writing import write_whole
 from torchlint.finding import Tier
-from torchlint.silence.entries import Fields, distinct, in_file, only_keys
 from torchlint.silence.known_findings import OF_A_RUN, BaselineEntry, EntryKey
+from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import date
 
 NAME: Final = "torchlint-baseline.json"
 VERSION: Final = 1
@@ -35,7 +37,7 @@ _NOTES: Final = ("owner", "reason", "expires")
 _KEYS: Final = (*_TEXTS, "tier", "count", *_NOTES)
 _KEYS_OF_A_RUN: Final = (*_TEXTS[:3], "kind", "most", *_NOTES)
 _TOP: Final = ("version", "entries")
-_SHAPE: Final = " must be an object, such as {...}"
+_LONGEST: Final = 1_000
 
 
 def read(path: str) -> tuple[BaselineEntry, ...]:
@@ -102,11 +104,21 @@ def decode(data: bytes) -> tuple[BaselineEntry, ...]:
             f"The version of this baseline is not {VERSION}, which this torchlint reads; "
             "use the torchlint that wrote it, or a newer one."
         )
-    only_keys(found, _TOP)
+    for key in found:
+        if key not in _TOP:
+            raise ConfigError(f"Unknown key `{shortened(key)}`{nearest(key, _TOP)}.")
     listed = found.get("entries")
     if not isinstance(listed, list):
         raise ConfigError("`entries` must be a list.")
-    return distinct(listed, _SHAPE, _entry)
+    entries: dict[EntryKey, BaselineEntry] = {}
+    for number, values in enumerate(listed, start=1):
+        entry = _entry(values, number)
+        if entry.key in entries:
+            raise ConfigError(
+                f"{_Fields(values, number).name} repeats another; keep one of the two."
+            )
+        entries[entry.key] = entry
+    return tuple(entries.values())
 
 
 def rows_of(path: str) -> dict[EntryKey, int]:
@@ -120,30 +132,105 @@ def rows_of(path: str) -> dict[EntryKey, int]:
     for row, line in enumerate(lines, 1):
         try:
             values = json.loads(line.strip().rstrip(","), parse_int=_number)
-            rows[_entry(Fields(values, row, _SHAPE)).key] = row
+            rows[_entry(values, row).key] = row
         except (ValueError, RecursionError, ConfigError):
             continue
     return rows
 
 
-def _entry(fields: Fields) -> BaselineEntry:
+def _number(text: str) -> int:
+    # In older versions of Python the time to read a number grows with the square of its digits.
+    return int(text) if len(text) < 10 else -1
+
+
+# entries ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def in_file(path: str) -> Iterator[None]:
+    """Adds the path of the file to an error about what it says."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(error.message, path) from None
+
+
+class _Fields:
+    """The values of an entry, each of which is checked when it is asked for.
+
+    Args:
+        values: as the file has them.
+        number: of the entry, from 1.
+    """
+
+    def __init__(self, values: object, number: int) -> None:
+        if not isinstance(values, dict):
+            raise ConfigError(f"Entry {number} must be an object, such as {{...}}.")
+        self.values: Mapping[str, Any] = values
+        self._number = number
+
+    @property
+    def name(self) -> str:
+        """`Entry 7 (TL201 in src/train.py)`."""
+        rule, path = self.values.get("rule"), self.values.get("path")
+        if not isinstance(rule, str) or not isinstance(path, str):
+            return f"Entry {self._number}"
+        return f"Entry {self._number} ({shortened(rule)} in {shortened(path)})"
+
+    def fault(self, said: str) -> ConfigError:
+        return ConfigError(f"{self.name}: {said}")
+
+    def text(self, key: str, missing: str | None = None) -> str:
+        """A text; `missing` if there is none."""
+        value = self.values.get(key, missing)
+        if not isinstance(value, str) or len(value) > _LONGEST:
+            raise self.fault(f"`{key}` must be a text of at most {_LONGEST:,} characters.")
+        return value
+
+    def note(self, key: str) -> str | None:
+        """A text that may be missing."""
+        return None if self.values.get(key) is None else self.text(key)
+
+    def count(self) -> int:
+        count: int = self.values.get("count", 0)
+        if type(count) is int and 0 < count <= _MOST:
+            return count
+        raise self.fault(f"`count` must be a whole number from 1 to {_MOST:,}.")
+
+    def most(self) -> float | None:
+        """How often a step may have what the entry is about; None: as often as it likes."""
+        most: float | None = self.values.get("most")
+        if most is None or (type(most) in (int, float) and 0 < most < 1e9):
+            return most
+        raise self.fault("`most` must be a number of reads a step, such as 2.")
+
+    def expires(self) -> date | None:
+        """The last day of the entry; None: it has no end."""
+        value = self.values.get("expires")
+        day = parse_date(value) if isinstance(value, str) else None
+        if value is None or day is not None:
+            return day
+        raise self.fault("`expires` must be a date such as 2027-01-31.")
+
+
+def _entry(values: object, number: int) -> BaselineEntry:
+    fields = _Fields(values, number)
     of_a_run = OF_A_RUN.fullmatch(str(fields.values.get("rule"))) is not None
     keys = _KEYS_OF_A_RUN if of_a_run else _KEYS
-    fields.only(keys)
+    for key in fields.values:
+        if key not in keys:
+            hint = nearest(key, keys)
+            raise ConfigError(f"{fields.name} has an unknown key `{shortened(key)}`{hint}.")
     path, rule = map(fields.text, keys[:2])
     scope, code = (fields.text(name, "" if of_a_run else None) for name in keys[2:4])
     tier = fields.values.get("tier", Tier.DEFAULT.value)
     if tier not in _TIERS:
         raise fields.fault(f"`tier` must be one of {', '.join(_TIERS)}.")
-    count: int = 0 if of_a_run else fields.values.get("count", 0)
-    if not of_a_run and (type(count) is not int or not 0 < count <= _MOST):
-        raise fields.fault(f"`count` must be a whole number from 1 to {_MOST:,}.")
-    owner, reason, _ = map(fields.note, _NOTES)
-    key = EntryKey(path, rule, scope, code, tier)
-    most = fields.most() if of_a_run else None
-    return BaselineEntry(key, count, owner, reason, fields.day("expires"), most)
-
-
-def _number(text: str) -> int:
-    # In older versions of Python the time to read a number grows with the square of its digits.
-    return int(text) if len(text) < 10 else -1
+    return BaselineEntry(
+        EntryKey(path, rule, scope, code, tier),
+        0 if of_a_run else fields.count(),
+        fields.note("owner"),
+        fields.note("reason"),
+        fields.expires(),
+        fields.most() if of_a_run else None,
+    )

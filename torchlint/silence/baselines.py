@@ -10,7 +10,7 @@ from torchlint.config.settings import ConfigError, Selection
 from torchlint.files.discover import shown_path
 from torchlint.finding import Tier
 from torchlint.silence import baseline_file, until
-from torchlint.silence.entries import in_file
+from torchlint.silence.baseline_file import in_file
 from torchlint.silence.known_findings import (
     OF_A_RUN,
     BaselineEntry,

@@ -194,7 +194,7 @@ def full() -> Profile:
             (change,), (change,), (change,),
         ),
         budget=Budgeted(
-            "torchlint-budget.toml", 3, (Broken("new", "TR201", "train.py", 88, "It is new."),)
+            "torchlint-baseline.json", 3, (Broken("new", "TR201", "train.py", 88, "It is new."),)
         ),
     )  # fmt: skip
 

@@ -157,7 +157,7 @@ def test_what_has_changed_and_what_breaks_the_budget_is_said() -> None:
     shown = page(full()).text()
     assert f"A step took 50.0 → 41.2 ms: {TIMES}1.210." in shown
     assert "gone cells/data.py:31 TR101 20% → 30% of a step" in shown
-    assert "torchlint-budget.toml is broken in 1 place. It is new." in shown
+    assert "torchlint-baseline.json is broken in 1 place. It is new." in shown
 
 
 def test_a_script_that_failed_says_why() -> None:

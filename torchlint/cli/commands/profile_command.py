@@ -37,7 +37,7 @@ Examples:
   torchlint profile train.py --html profile.html   a page with charts
   torchlint profile train.py --compare profile.json
                                                    what has changed since then
-  torchlint profile train.py --budget torchlint-budget.toml
+  torchlint profile train.py --budget torchlint-baseline.json
                                                    in CI: fail on what is new
 
 The script runs several times, each time for some steps, and is then stopped: once to time its
