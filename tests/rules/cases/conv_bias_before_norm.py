@@ -1248,6 +1248,14 @@ MyConv2d(3, 8)
 QuantLinear(3, 8)
 nn.BatchNorm2d(8)
 
+# case: not parsed: a norm in one class, a bias in another [bare, unread]
+class Block(nn.Module):
+    def __init__(self):
+        self.norm = nn.BatchNorm2d(8)
+class Head(nn.Module):
+    def __init__(self):
+        self.out = nn.Linear(8, 2)
+
 # case: not parsed: own class [bare, unread]
 class Linear(nn.Module): pass
 nn.BatchNorm2d(8)

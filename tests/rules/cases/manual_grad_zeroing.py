@@ -253,3 +253,8 @@ total = w.grad.norm()
 # case: no fix: a torch that cannot free [torch=1.6]
 for p in model.parameters():  # TL402 | no fix: cannot free
     p.grad.zero_()
+
+# case: not parsed: gradients are read, and something else is zeroed [bare, unread]
+for p in model.parameters():
+    total += p.grad.norm()
+buffer.zero_()

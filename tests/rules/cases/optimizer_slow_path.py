@@ -138,3 +138,8 @@ def step(loss, optimizer):
 
 # case: nothing trains
 optimizer = optim.Adam(params, foreach=False)
+
+# case: not parsed: an optimizer whose arguments are known elsewhere [bare, unread]
+import torch
+optimizer = torch.optim.Adam(params, **options)
+other = torch.optim.SGD(params, foreach=True)

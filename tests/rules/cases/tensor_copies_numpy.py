@@ -616,3 +616,20 @@ def load():
 
 # case: the fix of a typed constructor, where a whole number would be a size
 x = torch.LongTensor(np.array(x, dtype=np.int64))  # TL105 hint unsafe
+
+# case: not parsed: numbers and lists that are written out [bare, unread]
+import numpy as np
+import torch
+x = torch.tensor(-1)
+y = torch.tensor(len(words))
+z = torch.tensor([word for word in words])
+
+# case: not parsed: `tensor` of another package [bare, unread]
+import numpy as np
+from house import tensor
+x = tensor(np.zeros(3))
+
+# case: not parsed: arrays are only in a docstring [bare, unread]
+def f(shape):
+    """Like numpy, but on a device."""
+    return torch.tensor(shape)

@@ -204,3 +204,19 @@ def collate(batch):
     for item in batch:
         rows.append(np.array(item["ids"]))
     return ids, torch.tensor(rows)  # TL106
+
+# case: not parsed: a name that is no list [bare, unread]
+import numpy as np
+import torch
+n = np.prod(shape)
+x = torch.tensor(n)
+
+# case: not parsed: a list of numbers [bare, unread]
+import numpy as np
+import torch
+x = torch.tensor([0, np.pi])
+
+# case: not parsed: a list of names and no array around [bare, unread]
+import torch
+x = torch.tensor([a, b])
+y = loss.item()
