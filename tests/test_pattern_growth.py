@@ -49,7 +49,6 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.notebooks.magics._assigned": "at the start of each line",
     "torchlint.notebooks.magics._question": "against each line as a whole",
     "torchlint.config.torch_bounds._clause": "at the start of each clause",
-    "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
     "torchlint.rules.model.manual_attention._GIVEN": "at the start of a line",
     "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._AFTER": "after each name of a layer",
     "torchlint.files.words._GUARDED": "at the start of a pattern of a rule",

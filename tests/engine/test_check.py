@@ -15,10 +15,11 @@ from torchlint.engine import map_file as mapping
 from torchlint.engine import project_findings as run
 from torchlint.engine.check import check
 from torchlint.files import reading as source
-from torchlint.finding import Diagnostic, Finding
+from torchlint.finding import Diagnostic, Finding, Tier
 from torchlint.memory.store import Store
 from torchlint.project.target import Target
 from torchlint.reported import Fact, Waiting
+from torchlint.ruleapi.registry import all_rules
 from torchlint.ruleapi.rule_definition import Rule
 from torchlint.workers.pool import Pool
 
@@ -484,6 +485,15 @@ def test_a_named_file_may_use_any_grammar_that_some_python_reads(tmp_path: Path)
     path = tmp_path / "new.py"
     path.write_text("type Pair[T] = tuple[T, T]\n", encoding="utf-8")
     assert check([Target(str(path), Selection(), (2, 13), named=True)]).diagnostics == ()
+
+
+@pytest.mark.parametrize("hints", [False, True])
+def test_a_step_is_missed_only_by_rules_whose_findings_are_asked_for(hints: bool) -> None:
+    rules = all_rules().values()
+    others = [each.code for each in rules if each.tiers != {Tier.HINT} or not each.about_hot_code]
+    selection = Selection(off=tuple(others), hints=hints)
+    target = Target("train.py", selection, (2, 13), b"import torch\nloss.backward()\n")
+    assert check([target]).stepless is hints
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,16 @@ def _joined(mapper: Mapper) -> tuple[Results, KeptJoin | None]:
 
 
 def _asked_about_steps(mapper: Mapper) -> bool:
-    """Whether a rule about code that runs on each step is on for one of the files."""
+    """Whether a rule about code that runs on each step is on for one of the files, and its findings
+    are asked for."""
     rules = [rule for rule in all_rules().values() if rule.about_hot_code]
     selections = {known.target.selection for known in mapper.files.values()}
-    return any(each.enabled(rule.code, rule.name) for each in selections for rule in rules)
+    return any(
+        each.enabled(rule.code, rule.name)
+        and any(each.asks_for(tier, rule.code, rule.name) for tier in rule.tiers)
+        for each in selections
+        for rule in rules
+    )
 
 
 # parts -------------------------------------------------------------------------------------
