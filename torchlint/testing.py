@@ -73,12 +73,12 @@ def _check(allow: Collection[str], kinds: Collection[str]) -> None:
 def _message(seen: Sequence[HostCall]) -> str:
     lines = sorted(_line(each) for each in seen)
     more = len(lines) - _MOST_LINES
-    told = [*lines[:_MOST_LINES], *([f"and {more} more"] if more > 0 else [])]
+    shown = [*lines[:_MOST_LINES], *([f"and {more} more"] if more > 0 else [])]
     kinds = sorted({each.kind for each in seen})
     return "\n".join(
         [
             "The host reads values of tensors, which waits for the device if they lie on one:",
-            *(f"  {line}" for line in told),
+            *(f"  {line}" for line in shown),
             f"Keep them there, or allow them: no_sync(allow={kinds!r}).",
         ]
     )

@@ -32,11 +32,13 @@ def under_option(node: cst.CSTNode, module: Module) -> bool:
 @once
 def unasked_options(module: Module) -> frozenset[str]:
     """The names of the options that argparse leaves None or False where nobody gives them."""
-    found = set()
+    options = set()
     for call in module.calls_by_method.get("add_argument", ()):
         flags = [module.literal(arg.value) for arg in call.args if arg.keyword is None]
         given = module.argument(call, "default")
         action = module.literal(module.argument(call, "action"))
         if action == "store_true" or module.literal(given) in (None, False):
-            found |= {each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)}
-    return frozenset(found)
+            options |= {
+                each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)
+            }
+    return frozenset(options)

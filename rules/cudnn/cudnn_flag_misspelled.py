@@ -121,15 +121,15 @@ def _message(match: Match) -> str:
 
 def _change(match: Match) -> Change | str:
     """Spell the flag as it is; without it if the file also does so."""
-    found = match.found(_Misspelled)
+    misspelled = match.found(_Misspelled)
     if _is_set_too(match):
-        return remove(match) if found.alone else "the line also assigns to other names"
-    if found.flag == "enabled" and found.value is False:
+        return remove(match) if misspelled.alone else "the line also assigns to other names"
+    if misspelled.flag == "enabled" and misspelled.value is False:
         return "without cuDNN, convolutions are slow"
-    right = _spelled_right(found)
+    right = _spelled_right(misspelled)
     if not right:
         return f"`{_CUDNN}` has no name here"
-    return f"Set `{right}`", edits.replace(match.module, found.target, right)
+    return f"Set `{right}`", edits.replace(match.module, misspelled.target, right)
 
 
 rule = Rule(

@@ -154,7 +154,7 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         return because((), _NO_TABLE, loader.dataset)
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
     repeats = _UNSURE if unsure and not dataset.indexed else ""
-    held = _held_at_the_call(loader, module) or dataset.held or repeats
+    held_reason = _held_at_the_call(loader, module) or dataset.held or repeats
     works = dataset.cost is Cost.WORK
     reads = reads_of(call, module)
     tier = Tier.DEFAULT
@@ -172,7 +172,7 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         call,
         _message(dataset.reason, reads),
         tier=tier,
-        fix=held or _four_workers(loader.call, loader.zero, "num_workers", module),
+        fix=held_reason or _four_workers(loader.call, loader.zero, "num_workers", module),
         needs=elsewhere if loader.imported or dataset.imported or whole else None,
         else_hint=(Context.TRAINS,) if whole else (),
     )
@@ -201,16 +201,16 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Reported]
         tier = because(
             Tier.HINT, "a sample may be a text, which takes little work: {}", work.reason
         )
-    held = _IN_NOTEBOOK if _is_own_notebook(module) else work.held if work else ""
+    held_reason = _IN_NOTEBOOK if _is_own_notebook(module) else work.held if work else ""
     if module.main_guard is None and module.function(call) is None and not module.is_notebook:
-        held = _UNGUARDED
+        held_reason = _UNGUARDED
     zero = passed[0].value if passed else None
     reason = f", and {work.reason}" if work and work.reason else ""
     message = (
         f"The trainer builds every batch in the training process{reason}; set "
         "`dataloader_num_workers` so that loading overlaps with training."
     )
-    fix = held or _four_workers(call, zero, "dataloader_num_workers", module)
+    fix = held_reason or _four_workers(call, zero, "dataloader_num_workers", module)
     return rule.report(module, call, message, tier=tier, fix=fix)
 
 
@@ -290,7 +290,7 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
         hint = without_fix(finding, finding.withheld or _UNSURE)._replace(tier=Tier.HINT)
         return because(hint, _NOBODY_KNOWS, f"`{needs.dataset}`")
     assert isinstance(fact.value, tuple)
-    _, cost, reason, held = fact.value
+    _, cost, reason, held_reason = fact.value
     if Cost(cost) in _NOT_REPORTED:
         return because(None, _NOT_REPORTED[Cost(cost)] + "; see {}", f"`{needs.dataset}`", fact)
     if Cost(cost) is not Cost.WORK and not needs.works:
@@ -298,7 +298,7 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
         finding = because(hint, _NOBODY_KNOWS + "; see {}", f"`{needs.dataset}`", fact)
     elif reason:
         finding = finding._replace(message=_message(reason, Reads(needs.reads)))
-    return without_fix(finding, held) if held and not finding.withheld else finding
+    return without_fix(finding, held_reason) if held_reason and not finding.withheld else finding
 
 
 def _fact_about(kind: str, dotted: str, path: str, project: Project) -> Fact | None:

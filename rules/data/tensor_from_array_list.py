@@ -227,11 +227,11 @@ def _elements_of(node: cst.BaseExpression, module: Module) -> Value:
     A name stands for the list it was set to and all that was appended to it.
     """
     if isinstance(node, (cst.List, cst.Tuple)):
-        found = NO_VALUE
+        elements = NO_VALUE
         for element in node.elements:
             starred = isinstance(element, cst.StarredElement)
-            found |= UNKNOWN_VALUE if starred else module.value(element.value)
-        return found
+            elements |= UNKNOWN_VALUE if starred else module.value(element.value)
+        return elements
     if isinstance(node, _COMPREHENSIONS):
         return module.value(node.elt)
     if isinstance(node, cst.Name):
@@ -240,20 +240,20 @@ def _elements_of(node: cst.BaseExpression, module: Module) -> Value:
 
 
 def _elements_of_name(node: cst.Name, module: Module) -> Value:
-    found = NO_VALUE
+    elements = NO_VALUE
     bindings = module.flow.reaching(node)
     for binding in bindings:
         if binding.how is not How.ASSIGNMENT or not _makes_list(binding.value, module):
             return NO_VALUE
         assert binding.value is not None
-        found |= _elements_of(binding.value, module)
+        elements |= _elements_of(binding.value, module)
     for call in methods_called_on(node, module):
         owner: cst.BaseExpression = call.func
         while isinstance(owner, cst.Attribute | cst.Subscript):
             owner = owner.value
         if any(each in bindings for each in module.flow.reaching(owner)):
-            found |= _grown(call, module)
-    return found
+            elements |= _grown(call, module)
+    return elements
 
 
 def _makes_list(value: cst.BaseExpression | None, module: Module) -> bool:

@@ -123,14 +123,14 @@ rule = Rule(
 
 def _is_no_start(read: cst.Call, module: Module) -> bool:
     """False, and why no time is known that begins where a clock is read."""
-    held = module.parent(read)
+    above = module.parent(read)
     uses: list[cst.BaseExpression] = [read]
-    if isinstance(held, cst.Assign):
-        target = held.targets[0].target
+    if isinstance(above, cst.Assign):
+        target = above.targets[0].target
         if not isinstance(target, cst.Name):
             said = "the clock is read into {:code}; the rule follows what is read into a plain name"
             return because(False, said, target)
-        uses += module.reads(held, target.value)
+        uses += module.reads(above, target.value)
     for use in uses:
         elapsed = module.parent(use)
         if not isinstance(elapsed, cst.BinaryOperation):

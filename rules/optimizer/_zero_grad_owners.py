@@ -23,15 +23,15 @@ def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:
 
 def _classes(owner: cst.BaseExpression, module: Module) -> list[str]:
     """The dotted names of the classes that the object can be an instance of."""
-    found = list(module.value(owner).classes)
+    classes = list(module.value(owner).classes)
     bindings = module.flow.reaching(owner)
     class_ = module.class_(owner)
     if class_ is not None and isinstance(owner, cst.Attribute):
         bindings = module.values.attributes.get(class_, {}).get(owner.attr.value, [])
     for binding in bindings:
         if binding.how is How.ASSIGNMENT and isinstance(binding.value, cst.Call):
-            found += module.resolve(binding.value.func)
-    return found
+            classes += module.resolve(binding.value.func)
+    return classes
 
 
 def _is_own(name: str, module: Module) -> bool:

@@ -110,12 +110,12 @@ def _throws_some_away(match: Match) -> list[_Wasted]:
 
 
 def _message(match: Match) -> str:
-    found: list[_Wasted] = match.found(list)
-    names = " and ".join(f"`{each.model}`" for each in found)
+    wasted: list[_Wasted] = match.found(list)
+    names = " and ".join(f"`{each.model}`" for each in wasted)
     thrown = f"The gradients of {names} that this computes are zeroed before any step uses them"
-    if found[0].is_outer:
+    if wasted[0].is_outer:
         return f"{thrown}; call `requires_grad_(False)` on it for this loss."
-    return f"{thrown}; detach its output before `{found[0].trained}` takes it."
+    return f"{thrown}; detach its output before `{wasted[0].trained}` takes it."
 
 
 rule = Rule(
@@ -140,27 +140,27 @@ def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
     around = [module.function(backward), *module.loops.loops_around(backward)][-1]
     if around is None:
         return []
-    found = {}
+    wasted = {}
     for outer, inner in _routes(module, around).get(backward, ()):
         fates = [_is_zeroed(model, backward, around, module) for model in (outer, inner)]
         if fates == [True, False]:
-            found[outer] = _Wasted(outer, inner, is_outer=True)
+            wasted[outer] = _Wasted(outer, inner, is_outer=True)
         elif fates == [False, True]:
-            found[inner] = _Wasted(inner, outer, is_outer=False)
-    return [found[model] for model in sorted(found)]
+            wasted[inner] = _Wasted(inner, outer, is_outer=False)
+    return [wasted[model] for model in sorted(wasted)]
 
 
 @once
 def _optimizers(module: Module) -> dict[str, set[str]]:
     """For each model that the file gives an optimizer, as `model.parameters()`, the names of its
     optimizers."""
-    found: dict[str, set[str]] = defaultdict(set)
+    optimizers: dict[str, set[str]] = defaultdict(set)
     for call in module.calls_by_method.get("parameters", ()):
         assign = module.enclosing(call, cst.Assign)
         if assign is not None and module.value(assign.value).has(Kind.OPTIMIZER):
             model = dotted_text(call.func).removesuffix(".parameters")
-            found[model] |= {dotted_text(each.target) for each in assign.targets}
-    return found
+            optimizers[model] |= {dotted_text(each.target) for each in assign.targets}
+    return optimizers
 
 
 # where the optimizers zero and step --------------------------------------------------------
@@ -182,15 +182,15 @@ def _is_zeroed(model: str, backward: cst.Call, around: cst.CSTNode, module: Modu
 @once
 def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bool]]]:
     """For each optimizer and model, where it zeroes gradients (True) and steps (False)."""
-    found: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    events: dict[str, list[tuple[int, bool]]] = defaultdict(list)
     steps = set(module.loops.optimizer_steps)
     for call in module.calls_within(around):
         zeroes = method_name(call) == "zero_grad"
         if zeroes or call in steps:
             owner = dotted_text(call.func).rpartition(".")[0]
             for name in {owner, *(dotted_text(arg.value) for arg in call.args)}:
-                found[name].append((module.order(call), zeroes))
-    return found
+                events[name].append((module.order(call), zeroes))
+    return events
 
 
 # which models a loss was computed with -----------------------------------------------------
@@ -199,21 +199,23 @@ def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bo
 @once
 def _routes(module: Module, around: cst.CSTNode) -> dict[cst.CSTNode, _Route]:
     """For each backward pass in a loop or function, the models that it goes through."""
-    known: dict[str, _Route] = {}
-    found: dict[cst.CSTNode, _Route] = {}
+    routes_by_name: dict[str, _Route] = {}
+    routes: dict[cst.CSTNode, _Route] = {}
     inside = module.within(around)
     backwards = set(module.loops.backward_calls).intersection(inside)
     for node in inside:
         if node in backwards:
-            found[node] = _route(node, known, module)
+            routes[node] = _route(node, routes_by_name, module)
         elif isinstance(node, _Assignment):
             route = _NOWHERE
             if node.value is not None and not module.evaluations.grad_is_off(node):
-                route = _route(node.value, known, module)
+                route = _route(node.value, routes_by_name, module)
             for target in filter(None, _targets(node)):
                 adds = isinstance(node, cst.AugAssign)
-                known[target] = route | known.get(target, _NOWHERE) if adds else route
-    return found
+                routes_by_name[target] = (
+                    route | routes_by_name.get(target, _NOWHERE) if adds else route
+                )
+    return routes
 
 
 def _targets(node: _Assignment) -> Iterator[str]:
@@ -228,7 +230,7 @@ def _targets(node: _Assignment) -> Iterator[str]:
 
 def _route(node: cst.CSTNode, known: dict[str, _Route], module: Module) -> _Route:
     """The models that an expression is computed with, up to where gradients end."""
-    found: set[_Through] = set()
+    through: set[_Through] = set()
     done: set[cst.CSTNode] = set()
     for part in module.within(node):
         if part in done:
@@ -238,10 +240,10 @@ def _route(node: cst.CSTNode, known: dict[str, _Route], module: Module) -> _Rout
         elif isinstance(part, cst.Call) and (model := _model_of(part, module)):
             done.update(module.within(part))
             inner = [each for arg in part.args for each in _route(arg.value, known, module)]
-            found |= {_Through(model), *inner, *(_Through(model, each.outer) for each in inner)}
+            through |= {_Through(model), *inner, *(_Through(model, each.outer) for each in inner)}
         else:
-            found |= known.get(dotted_text(part), _NOWHERE)
-    return frozenset(found) if len(found) <= _LONGEST else _NOWHERE
+            through |= known.get(dotted_text(part), _NOWHERE)
+    return frozenset(through) if len(through) <= _LONGEST else _NOWHERE
 
 
 def _model_of(call: cst.Call, module: Module) -> str | None:

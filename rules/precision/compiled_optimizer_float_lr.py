@@ -134,13 +134,13 @@ def _attributes_of_self(
     module: Module, name: str
 ) -> dict[cst.ClassDef | None, list[cst.BaseExpression]]:
     """Where each class of the file has `self.name`."""
-    found: dict[cst.ClassDef | None, list[cst.BaseExpression]] = {}
+    attributes: dict[cst.ClassDef | None, list[cst.BaseExpression]] = {}
     for word in module.spelled(name):
         attribute = module.parent(word)
         if dotted_text(attribute) == f"self.{name}":
             assert isinstance(attribute, cst.Attribute)
-            found.setdefault(module.class_(attribute), []).append(attribute)
-    return found
+            attributes.setdefault(module.class_(attribute), []).append(attribute)
+    return attributes
 
 
 def _pass_tensor(match: Match) -> Change | str:

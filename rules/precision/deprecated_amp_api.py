@@ -308,7 +308,7 @@ def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
     places = [] if source is None else list(_places(node, module))
     if source is None or len(places) > _MOST_PLACES:
         return None
-    found = [edits.replace(module, *source)]
+    changes = [edits.replace(module, *source)]
     uses = _by_start(module)
     for place in places:
         if module.enclosing(place, cst.Annotation) is not None:
@@ -317,8 +317,8 @@ def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
         here = "unknown" if use is None else _edits_at(use, module.source(use.callee), module)
         if isinstance(here, str) or len(_bindings(place, module)) > 1:
             return None
-        found += here
-    return tuple(found)
+        changes += here
+    return tuple(changes)
 
 
 @once

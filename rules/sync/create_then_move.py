@@ -315,13 +315,13 @@ def _transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
     if not reads:
         return because(None, "no copy to a device follows on it")
     first = reads[0]
-    found = transfer_behind(first, module)
-    if found is None:
+    transfer = transfer_behind(first, module)
+    if transfer is None:
         said = "{:code} is first used in {:line}, and not copied to a device there"
         return because(None, said, first, first)
     if not _run_alike(first, made, module):
         return because(None, "the copy, in {:line}, may run more or less often than this", first)
-    return found
+    return transfer
 
 
 def _is_filled_from_device(made: cst.Call, module: Module) -> bool:
@@ -446,14 +446,14 @@ def _names_with_set_items(module: Module) -> set[str]:
     """The names of which a line sets items: `grid[i, j] = 1`."""
     targets = [each.target for each in module.nodes(cst.AssignTarget)]
     targets += [each.target for each in module.nodes(cst.AugAssign)]
-    found: set[str] = set()
+    names: set[str] = set()
     for target in targets:
         node: cst.BaseExpression = target
         while isinstance(node, cst.Subscript):
             node = node.value
         if node is not target and isinstance(node, cst.Name):
-            found.add(node.value)
-    return found
+            names.add(node.value)
+    return names
 
 
 def _is_number(node: cst.BaseExpression | None, module: Module) -> bool:

@@ -184,14 +184,14 @@ def _terms(added: cst.BaseExpression | None, module: Module) -> Iterator[cst.Nam
 @once
 def _differentiated(module: Module) -> dict[Loop, set[int]]:
     """By step loop: its assignments whose tensors take part in its backward passes."""
-    found: dict[Loop, set[int]] = {}
+    losses: dict[Loop, set[int]] = {}
     for call in module.loops.backward_calls:
         step = module.step_loop(call)
         keeps = any(arg.keyword and arg.keyword.value in _KEEPS_GRAPH for arg in call.args)
         if step is not None and not keeps:
-            known = found.setdefault(step.node, set())
+            known = losses.setdefault(step.node, set())
             _add_terms(_loss_of(call, module), known, step.node, module)
-    return found
+    return losses
 
 
 def _add_terms(

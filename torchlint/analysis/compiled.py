@@ -40,13 +40,13 @@ def _compiled(module: Module) -> Iterator[tuple[cst.Call | None, cst.FunctionDef
     asked = [(call, module.argument(call, "model", 0)) for call in by_name]
     asked += [(call, _owner(call)) for call in in_place]
     # What an attribute holds takes long to find out, so it is asked once in each function.
-    known: dict[object, cst.FunctionDef | None] = {}
+    compiled_by: dict[object, cst.FunctionDef | None] = {}
     for call, compiled in asked:
         if compiled is not None:
             key = (module.function(call), dotted_text(compiled) or compiled)
-            if key not in known:
-                known[key] = _function_of(compiled, module)
-            yield call, known[key]
+            if key not in compiled_by:
+                compiled_by[key] = _function_of(compiled, module)
+            yield call, compiled_by[key]
 
 
 def _owner(call: cst.Call) -> cst.BaseExpression | None:

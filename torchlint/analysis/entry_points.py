@@ -51,11 +51,11 @@ def definitions_run(module: Module) -> Iterator[cst.FunctionDef | cst.ClassDef]:
     """The functions, classes and methods of a file that a command line runs."""
     for entry in entry_points(module):
         for name in entry.names:
-            found = module.definitions.named(name)
-            if found is not None:
-                yield found
-            if isinstance(found, cst.ClassDef) and entry.methods:
-                methods = module.definitions.methods(found)
+            definitions = module.definitions.named(name)
+            if definitions is not None:
+                yield definitions
+            if isinstance(definitions, cst.ClassDef) and entry.methods:
+                methods = module.definitions.methods(definitions)
                 yield from (each for name, each in methods.items() if is_public(name))
 
 

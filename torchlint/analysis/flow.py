@@ -97,16 +97,16 @@ class Flow:
         orders = self._orders.get(id(bindings))
         if orders is None:
             orders = self._orders[id(bindings)] = [order(binding.node) for binding in bindings]
-        found = None
+        place = None
         child: cst.CSTNode = use
         for above in self._tree.ancestors(use):
             if isinstance(above, _BLOCKS):
                 before = bisect_left(orders, order(child))
                 if before != bisect_right(orders, self._tree.last(child)):
                     break
-                found = (above, child, before)
+                place = (above, child, before)
             child = above
-        return found
+        return place
 
     def _seen_from(self, use: cst.CSTNode, bindings: list[Binding]) -> list[Binding]:
         above = set(self._tree.ancestors(use))
@@ -143,15 +143,15 @@ class Flow:
     def reads(self, names: Iterable[cst.Name]) -> dict[cst.CSTNode | None, list[cst.Name]]:
         """Of each assignment, those of the names, in their order, that may read what it set; under
         None a few of those that may read what any of them set."""
-        found: dict[cst.CSTNode | None, list[cst.Name]] = defaultdict(list)
+        reads_by_function: dict[cst.CSTNode | None, list[cst.Name]] = defaultdict(list)
         for name in filter(self._is_read, names):
             reaching = self.reaching(name)
             if reaching and reaching[0].how is How.MANY:
-                found[None] += [name] * (len(found[None]) < _MOST_REACHING)
+                reads_by_function[None] += [name] * (len(reads_by_function[None]) < _MOST_REACHING)
             else:
                 for node in {binding.node for binding in reaching}:
-                    found[node].append(name)
-        return found
+                    reads_by_function[node].append(name)
+        return reads_by_function
 
     def _is_read(self, name: cst.Name) -> bool:
         parent = self._tree.parent(name)
@@ -191,12 +191,12 @@ class Flow:
         """The `if` around a binding whose arms all bind the name, in a block around the use."""
         if id(bindings) not in self._set_by:
             self._set_by[id(bindings)] = frozenset(self._ifs_that_set(bindings))
-        found = self._set_by[id(bindings)]
-        if found:
+        settings = self._set_by[id(bindings)]
+        if settings:
             for parent in self._tree.ancestors(node):
                 if parent in above:
                     break
-                if parent in found and self._tree.parent(parent) in above:
+                if parent in settings and self._tree.parent(parent) in above:
                     return parent
         return None
 
@@ -274,12 +274,12 @@ def _bounded(bindings: list[Binding]) -> list[Binding]:
 
 def _arms(whole: cst.If | None) -> list[cst.CSTNode]:
     """The blocks of an `if`, its `elif`s and its `else`; none without an `else`."""
-    found: list[cst.CSTNode] = []
+    arms: list[cst.CSTNode] = []
     arm: cst.If | cst.Else | None = whole
     while isinstance(arm, cst.If):
-        found.append(arm.body)
+        arms.append(arm.body)
         arm = arm.orelse
-    return [] if arm is None else [*found, arm.body]
+    return [] if arm is None else [*arms, arm.body]
 
 
 def _ends_with(block: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:

@@ -116,17 +116,17 @@ class Module:
 
     @cached_property
     def _spelled(self) -> dict[tuple[cst.FunctionDef | None, str], list[cst.Name]]:
-        found: dict[tuple[cst.FunctionDef | None, str], list[cst.Name]] = {}
+        names: dict[tuple[cst.FunctionDef | None, str], list[cst.Name]] = {}
         outermost: dict[cst.FunctionDef | None, cst.FunctionDef | None] = {None: None}
         for node in self._nodes.nodes(cst.Name):
-            found.setdefault((None, node.value), []).append(node)
+            names.setdefault((None, node.value), []).append(node)
             inside = self.function(node)
             if inside is not None and inside not in outermost:
                 outermost[inside] = self._outermost_function(inside)
             around = outermost[inside]
             if around is not None:
-                found.setdefault((around, node.value), []).append(node)
-        return found
+                names.setdefault((around, node.value), []).append(node)
+        return names
 
     def _outermost_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         found = node if isinstance(node, cst.FunctionDef) else self.function(node)
@@ -137,20 +137,20 @@ class Module:
     @cached_property
     def calls_by_name(self) -> dict[str, list[cst.Call]]:
         """The calls of the file by each dotted name that their callee can resolve to."""
-        found: dict[str, list[cst.Call]] = {}
+        calls: dict[str, list[cst.Call]] = {}
         for call in self.nodes(cst.Call):
             for name in self.resolve(call.func):
-                found.setdefault(name, []).append(call)
-        return found
+                calls.setdefault(name, []).append(call)
+        return calls
 
     @cached_property
     def calls_by_method(self) -> dict[str, list[cst.Call]]:
         """The calls `x.method(…)` of the file by the name of the method."""
-        found: dict[str, list[cst.Call]] = {}
+        calls: dict[str, list[cst.Call]] = {}
         for call in self.nodes(cst.Call):
             if isinstance(call.func, cst.Attribute):
-                found.setdefault(call.func.attr.value, []).append(call)
-        return found
+                calls.setdefault(call.func.attr.value, []).append(call)
+        return calls
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._nodes.parent(node)

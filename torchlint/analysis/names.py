@@ -151,26 +151,26 @@ class Names:
         tree, scope_of = self._tree, self._scope_of
         passed: list[int] = []
         child: cst.CSTNode = node
-        found: Scope | None = None
-        while found is None and (above := tree.parent(child)) is not None:
+        enclosing: Scope | None = None
+        while enclosing is None and (above := tree.parent(child)) is not None:
             kind = above.__class__
             if kind in _ANY_SCOPE:
                 if _evaluated_inside(above, child):
-                    found = self._open(above)
+                    enclosing = self._open(above)
                 else:
                     passed.clear()
             else:
                 if kind in _BORDERS:
-                    found = self._scope_around(above, child)
-                if found is None:
-                    found = scope_of.get(id(above))
+                    enclosing = self._scope_around(above, child)
+                if enclosing is None:
+                    enclosing = scope_of.get(id(above))
                     passed.append(id(above))
             child = above
-        if found is None:
-            found = self.module
+        if enclosing is None:
+            enclosing = self.module
         for key in passed:
-            scope_of[key] = found
-        return found
+            scope_of[key] = enclosing
+        return enclosing
 
     def _scope_around(self, border: cst.CSTNode, child: cst.CSTNode) -> Scope | None:
         """Where the default and annotation of a parameter, and the first iterable of a
@@ -219,12 +219,12 @@ class Names:
 
         Empty if the expression is no name, or if nothing is known of it.
         """
-        known = self._resolved.get(id(node))
-        if known is None:
+        cached = self._resolved.get(id(node))
+        if cached is None:
             self._resolved[id(node)] = ()  # a name that is bound through itself
             found = dict.fromkeys(canonical(name) for name in self._candidates(node))
-            known = self._resolved[id(node)] = tuple(found)[:_MOST_CANDIDATES]
-        return known
+            cached = self._resolved[id(node)] = tuple(found)[:_MOST_CANDIDATES]
+        return cached
 
     def _candidates(self, node: cst.CSTNode) -> Iterator[str]:
         if type(node) is cst.Name:

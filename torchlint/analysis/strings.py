@@ -42,15 +42,15 @@ def _quotes_around(module: Module, offset: int) -> set[str]:
 @once
 def _formatted(module: Module) -> list[tuple[int, int, set[str]]]:
     """Where each f-string that is in no other one starts and ends, and which quotes it has."""
-    found: list[tuple[int, int, set[str]]] = []
+    spans: list[tuple[int, int, set[str]]] = []
     every: list[cst.FormattedString | cst.TemplatedString] = [
         *module.nodes(cst.FormattedString),
         *module.nodes(cst.TemplatedString),
     ]
     for node in sorted(every, key=module.order):
         start, end = module.offsets(node)
-        if found and start < found[-1][1]:
-            found[-1][2].add(node.end[0])
+        if spans and start < spans[-1][1]:
+            spans[-1][2].add(node.end[0])
         else:
-            found.append((start, end, {node.end[0]}))
-    return found
+            spans.append((start, end, {node.end[0]}))
+    return spans

@@ -238,32 +238,32 @@ class _Summarizer:
         attributes: dict[str, dict[Held, None]] = {}
         for name, bindings in module.values.attributes.get(node, {}).items():
             for binding in bindings:
-                found = self._kept(binding)
-                if found:
-                    attributes.setdefault(name, {}).update(dict.fromkeys(found))
+                kept = self._kept(binding)
+                if kept:
+                    attributes.setdefault(name, {}).update(dict.fromkeys(kept))
         return ClassSummary(
             name=module.qualified_name(node),
             bases=tuple(bases),
-            attributes=tuple((name, tuple(found)) for name, found in attributes.items()),
+            attributes=tuple((name, tuple(kept)) for name, kept in attributes.items()),
         )
 
     def _kept(self, binding: Binding) -> list[Held]:
         """What `self.name = …` puts there, and what is added to it."""
         if binding.value is None:
             return []
-        found = [*self._holders.contents(binding.value, binding.path)]
+        contents = [*self._holders.contents(binding.value, binding.path)]
         for target in assign_targets(binding.node):
-            found += self._holders.added(target)
+            contents += self._holders.added(target)
         function = self._module.function(binding.node)
         if function is None or function.name.value != "__init__":
-            found = [held for held in found if not held[1].startswith("$")]
-        return found
+            contents = [held for held in contents if not held[1].startswith("$")]
+        return contents
 
     # calls -------------------------------------------------------------------------------
 
     def calls(self) -> _Sites:
         module = self._module
-        found: _Sites = {}
+        sites_by_call: _Sites = {}
         for call in module.nodes(cst.Call):
             targets = list(self._targets(call))
             if not targets:
@@ -278,11 +278,11 @@ class _Summarizer:
             wanted = () if quiet else demands(call, module)
             for target, method in targets:
                 site = CallSite(target, method, arguments, indices, quiet, rare, wanted)
-                found.setdefault(module.function(call), []).append((call, site))
+                sites_by_call.setdefault(module.function(call), []).append((call, site))
         for entry in entry_points(module):
             sites = ((entry.node, site) for site in self._run_by_command_line(entry))
-            found.setdefault(module.function(entry.node), []).extend(sites)
-        return found
+            sites_by_call.setdefault(module.function(entry.node), []).extend(sites)
+        return sites_by_call
 
     def _run_by_command_line(self, entry: EntryPoint) -> Iterator[CallSite]:
         definitions = self._module.definitions
@@ -330,7 +330,7 @@ class _Summarizer:
         return inherits and name not in definitions.methods(class_)
 
     def _arguments(self, call: cst.Call) -> tuple[Passed, ...]:
-        found = []
+        arguments = []
         index = 0
         for arg in call.args:
             if arg.keyword is not None:
@@ -340,8 +340,8 @@ class _Summarizer:
             else:
                 name = f"#{index}"
                 index += 1
-            found.append(self._passed(name, arg.value))
-        return tuple(found)
+            arguments.append(self._passed(name, arg.value))
+        return tuple(arguments)
 
     def _passed(self, name: str, node: cst.BaseExpression) -> Passed:
         value = self._module.value(node)

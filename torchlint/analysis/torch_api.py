@@ -112,21 +112,21 @@ TYPED_TENSORS = tuple(
 def star_exports(module: str) -> frozenset[str]:
     """The names that `from module import *` brings, for the torch modules that people star."""
     if module == "torch.nn":
-        known = {*_NN.split()}
+        exports = {*_NN.split()}
         groups = CONVOLUTIONS | LINEAR | BATCH_NORMS | INSTANCE_NORMS | LOSSES
     elif module == "torch.optim":
-        known, groups = {"lr_scheduler"}, OPTIMIZERS
+        exports, groups = {"lr_scheduler"}, OPTIMIZERS
     elif module == "torch.utils.data":
-        known, groups = {*_DATA.split()}, DATASETS
+        exports, groups = {*_DATA.split()}, DATASETS
     elif module == "torch":
-        known = {"nn", "optim", "cuda", "device", "tensor", "from_numpy", "as_tensor", "zeros"}
-        known |= {"ones", "cat", "stack", "no_grad", *TYPED_TENSORS}
+        exports = {"nn", "optim", "cuda", "device", "tensor", "from_numpy", "as_tensor", "zeros"}
+        exports |= {"ones", "cat", "stack", "no_grad", *TYPED_TENSORS}
         groups = frozenset()
     elif module == "torch.nn.parallel":
-        known, groups = {"DataParallel", "DistributedDataParallel", "data_parallel"}, frozenset()
+        exports, groups = {"DataParallel", "DistributedDataParallel", "data_parallel"}, frozenset()
     else:
         return frozenset()
-    return frozenset(known) | {name.rpartition(".")[2] for name in groups}
+    return frozenset(exports) | {name.rpartition(".")[2] for name in groups}
 
 
 CONSTRUCTORS = frozenset(

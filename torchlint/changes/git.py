@@ -292,13 +292,13 @@ def _read(process: subprocess.Popen[bytes], seconds: float, most: int) -> tuple[
     timer = Timer(seconds, end)
     timer.daemon = True
     timer.start()
-    found = bytearray()
+    data = bytearray()
     try:
         with process, process.stdout:
-            while len(found) <= most and (chunk := process.stdout.read(_CHUNK)):
-                found += chunk
-            if len(found) > most:
+            while len(data) <= most and (chunk := process.stdout.read(_CHUNK)):
+                data += chunk
+            if len(data) > most:
                 process.kill()
     finally:
         timer.cancel()
-    return bytes(found), not late.is_set()
+    return bytes(data), not late.is_set()

@@ -28,11 +28,11 @@ def read_profile(path: str) -> EarlierProfile:
         click.ClickException: there is none, or it cannot be used.
     """
     try:
-        found = earlier_profile.read(path)
+        profile = earlier_profile.read(path)
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     files = dict.fromkeys(
-        file for each in (*found.findings, *found.census) for _, file, _ in each.confirmed
+        file for each in (*profile.findings, *profile.census) for _, file, _ in each.confirmed
     )
     if files and not any(map(os.path.isfile, files)):
         message = (
@@ -40,7 +40,7 @@ def read_profile(path: str) -> EarlierProfile:
             "folder; run check in the folder where the profile was made."
         )
         print_lines([visible(message)], err=True)
-    return found
+    return profile
 
 
 def with_ceilings(shown: Shown, profile: EarlierProfile, *, hints: bool) -> Shown:
@@ -61,7 +61,7 @@ def with_ceilings(shown: Shown, profile: EarlierProfile, *, hints: bool) -> Show
             key = (place(path), code, row)
             most[key] = max(most.get(key, 0.0), each.share or 0.0)
     since = f"a profile of {profile.date}" if profile.date else "a profile"
-    told = []
+    findings = []
     hidden = Counter(dict(shown.hidden_hints))
     for finding in shown.findings:
         share = most.get((place(finding.path), finding.code, finding.start.row))
@@ -69,9 +69,9 @@ def with_ceilings(shown: Shown, profile: EarlierProfile, *, hints: bool) -> Show
             said = f"{finding.message} At most {TIMES}{1.0 / (1.0 - share):.2f} by {since}."
             tier = Tier.DEFAULT if finding.tier is Tier.HINT else finding.tier
             # Alone in its group, or the text would fold it under another message.
-            told.append(finding._replace(message=said, group=None, tier=tier))
+            findings.append(finding._replace(message=said, group=None, tier=tier))
         elif finding.tier is Tier.HINT and not hints:
             hidden[finding.path] += 1
         else:
-            told.append(finding)
-    return Shown(tuple(told), tuple(sorted(hidden.items())))
+            findings.append(finding)
+    return Shown(tuple(findings), tuple(sorted(hidden.items())))

@@ -71,13 +71,13 @@ def write_report(output_file: str, text: str) -> None:
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
     """`path:row:column: error: message` for each, in order, on standard error."""
-    found = sorted(set(diagnostics), key=lambda each: each.sort_key)
-    if found:
-        told_of().update(found)
+    distinct = sorted(set(diagnostics), key=lambda each: each.sort_key)
+    if distinct:
+        told_of().update(distinct)
         from torchlint.report.formats.concise import diagnostic_line
 
         paint = paint_for(sys.stderr)
-        print_lines((diagnostic_line(each, paint) for each in found), err=True)
+        print_lines((diagnostic_line(each, paint) for each in distinct), err=True)
 
 
 def told_of() -> set[Diagnostic]:

@@ -68,14 +68,14 @@ def program_from(arguments: tuple[str, ...], module: str | None, *, runs: bool =
     from torchlint.runtime import program
 
     if module is not None:
-        found = checked(lambda: program.module(module, arguments))
+        program_to_run = checked(lambda: program.module(module, arguments))
     elif arguments:
-        found = checked(lambda: program.script(arguments[0], arguments[1:]))
+        program_to_run = checked(lambda: program.script(arguments[0], arguments[1:]))
     else:
         raise click.UsageError("Give the script that trains, or a module with -m.")
     if runs:  # last: nobody should install packages for a script that cannot be run
         checked(require_packages)
-    return found
+    return program_to_run
 
 
 def go_where_it_runs(command: str, program: Program, given: Mapping[str, Any]) -> None:
@@ -191,12 +191,12 @@ def standard_input() -> bytes | None:
                 return stream.read(_MOST_INPUT)
         if not stat.S_ISFIFO(kind):
             return None
-        found = b""
-        while len(found) < _MOST_INPUT and select.select([0], [], [], _PATIENCE_S)[0]:
+        data = b""
+        while len(data) < _MOST_INPUT and select.select([0], [], [], _PATIENCE_S)[0]:
             chunk = os.read(0, 1 << 16)
             if not chunk:
-                return found
-            found += chunk
+                return data
+            data += chunk
     except OSError:
         pass  # closed
     return None

@@ -51,18 +51,18 @@ class Configs:
 
     def _search(self, folder: str) -> Settings | ConfigError:
         chain: list[str] = []
-        found: Settings | ConfigError | None = None
-        while found is None:
-            found = self._found.get(folder)
-            if found is None:
+        settings: Settings | ConfigError | None = None
+        while settings is None:
+            settings = self._found.get(folder)
+            if settings is None:
                 chain.append(folder)
-                found = _load_or_error(folder)
+                settings = _load_or_error(folder)
             parent = os.path.dirname(folder)
-            if found is None and parent == folder:
-                found = Settings(os.getcwd())
+            if settings is None and parent == folder:
+                settings = Settings(os.getcwd())
             folder = parent
-        self._found.update(dict.fromkeys(chain, found))
-        return found
+        self._found.update(dict.fromkeys(chain, settings))
+        return settings
 
 
 def _load_or_error(folder: str) -> Settings | ConfigError | None:

@@ -54,19 +54,19 @@ class TorchBounds:
     def stated(self, folder: str) -> tuple[Version, str] | None:
         """The same as `oldest`, with the file that states it."""
         chain: list[str] = []
-        found: tuple[Version, str] | None = None
+        bound: tuple[Version, str] | None = None
         while folder not in self._found:
             chain.append(folder)
             bounds, last = _stated_in(folder)
-            found = min(bounds, default=None)
+            bound = min(bounds, default=None)
             parent = os.path.dirname(folder)
-            if found is not None or last or parent == folder:
+            if bound is not None or last or parent == folder:
                 break
             folder = parent
         else:
-            found = self._found[folder]
-        self._found.update(dict.fromkeys(chain, found))
-        return found
+            bound = self._found[folder]
+        self._found.update(dict.fromkeys(chain, bound))
+        return bound
 
 
 def _stated_in(folder: str) -> tuple[list[tuple[Version, str]], bool]:
@@ -89,11 +89,11 @@ def _bounds_of(path: str, name: str) -> Iterator[Version]:
         if b"torch" not in data.lower():
             return
         specs = _READERS.get(name, _lines)(path, data)
-        found = [lower_bound(spec) for spec in specs]
+        bounds = [lower_bound(spec) for spec in specs]
     except ConfigError:
         # The requirements of a project may be in a form that is not read; that is not an error.
         return
-    yield from (bound for bound in found if bound is not None)
+    yield from (bound for bound in bounds if bound is not None)
 
 
 def row_stating(path: str, version: Version) -> int | None:

@@ -82,11 +82,11 @@ def check(
     concerned = {finding.path for finding in results.findings}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}
-    found, wrong, stepless = results
+    findings, wrong, stepless = results
     if stepless:
         unread = {each.path for each in wrong}
         stepless = any(each.path not in unread for each in targets)
-    return Report(found, wrong, len(targets), digests, borders, stepless)
+    return Report(findings, wrong, len(targets), digests, borders, stepless)
 
 
 def read(targets: Iterable[Target]) -> tuple[list[Known], list[Diagnostic]]:

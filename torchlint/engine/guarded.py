@@ -31,7 +31,7 @@ def guarded(
     try:
         if isinstance(asked, str) or not asked.plugin:
             return list(answer() or ())
-        found, printed = contained(asked.label, lambda: list(answer() or ()))
+        reported, printed = contained(asked.label, lambda: list(answer() or ()))
     except PluginError as error:
         if debugging():
             raise
@@ -46,7 +46,7 @@ def guarded(
         return []
     if printed:
         note(f"{asked.label} printed `{printed}`; a rule prints nothing", module, diagnostics)
-    return found
+    return reported
 
 
 def note(message: str, module: Module, diagnostics: list[Diagnostic]) -> None:

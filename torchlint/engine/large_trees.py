@@ -58,11 +58,11 @@ def _joined(mapper: Mapper) -> tuple[Results, KeptJoin | None]:
     keeper = _Keeper()
     steps = False
     for part in parts(mapper):
-        found = findings_of(part)
-        findings.update(dict.fromkeys(found.findings))
-        diagnostics += found.diagnostics
-        steps = steps or found.steps
-        keeper.add(part, found)
+        joined = findings_of(part)
+        findings.update(dict.fromkeys(joined.findings))
+        diagnostics += joined.diagnostics
+        steps = steps or joined.steps
+        keeper.add(part, joined)
     stepless = not steps and _asked_about_steps(mapper)
     results = Results(tuple(findings), tuple(diagnostics), stepless)
     return results, keeper.kept(mapper)

@@ -256,15 +256,17 @@ def _order(fact: Fact) -> tuple[str, str]:
 
 
 def _reported_by(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> list[Reported]:
-    found: list[Reported] = []
+    reported: list[Reported] = []
     for types, check in rule.checks:
         for node in module.nodes(*types):
-            found += guarded(partial(_results_of, check, node, module), rule, module, diagnostics)
+            reported += guarded(
+                partial(_results_of, check, node, module), rule, module, diagnostics
+            )
     for check in rule.module_checks:
-        found += guarded(partial(_results_of, check, module), rule, module, diagnostics)
+        reported += guarded(partial(_results_of, check, module), rule, module, diagnostics)
     if rule.plugin:
-        return sound(found, rule, module, diagnostics)
-    return found
+        return sound(reported, rule, module, diagnostics)
+    return reported
 
 
 def _results_of(check: NodeCheck, *about: object) -> list[Reported]:

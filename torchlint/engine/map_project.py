@@ -96,13 +96,13 @@ class Mapper:
 
     def map(self, files: Iterable[Known], depth: Depth) -> dict[str, MapResult]:
         """The results of files by path, from the cache or computed now."""
-        found = {}
+        results = {}
         for result in self.mapped(files, depth):
             self._names[result.path] = result.imports
             if depth is not Depth.IMPORTS:
                 self.results[result.path] = result
-            found[result.path] = result
-        return found
+            results[result.path] = result
+        return results
 
     def mapped(self, files: Iterable[Known], depth: Depth) -> Iterator[MapResult]:
         """The same one by one, without keeping them in memory."""

@@ -51,14 +51,14 @@ def findings_of(mapper: Mapper) -> ProjectFindings:
     """Map the files, load those that hot code calls, join them, and settle the findings that
     wait."""
     project, loaded = join(mapper)
-    found = ProjectFindings(loaded, project.shows_steps)
+    findings = ProjectFindings(loaded, project.shows_steps)
     for path, result in mapper.results.items():
-        found.diagnostics += result.diagnostics
-        settled = [_settle(waiting, project, found.diagnostics) for waiting in result.waiting]
-        found.findings += result.findings
-        found.findings += (finding for finding in settled if finding is not None)
-        found.settled[path] = settled
-    return found
+        findings.diagnostics += result.diagnostics
+        settled = [_settle(waiting, project, findings.diagnostics) for waiting in result.waiting]
+        findings.findings += result.findings
+        findings.findings += (finding for finding in settled if finding is not None)
+        findings.settled[path] = settled
+    return findings
 
 
 def join(mapper: Mapper, known: frozenset[str] | None = None) -> tuple[Project, set[str]]:
@@ -104,22 +104,22 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
         searched: the names of training code, by file, that earlier rounds searched for; updated.
     """
     project.warm_up()
-    found = set(project.index.missing)
+    paths = set(project.index.missing)
     words: dict[str, set[str]] = defaultdict(set)
     for path, names in project.training_code().items():
         new = names - searched[path]
         searched[path] |= new
         for caller in project.importers(path) if new else ():
             words[caller] |= new
-    found |= {
+    paths |= {
         caller
-        for caller in words.keys() - found - set(project.summaries)
+        for caller in words.keys() - paths - set(project.summaries)
         if any(mapper.word_search.mentions(caller, word) for word in (*words[caller], "import *"))
     }
-    found |= {
+    paths |= {
         path for path in project.training_programs if mapper.word_search.matches(path, _MODELS)
     }
-    return {path for path in found if path in mapper.project} - set(project.summaries)
+    return {path for path in paths if path in mapper.project} - set(project.summaries)
 
 
 def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:

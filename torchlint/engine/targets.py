@@ -145,15 +145,15 @@ class _Planner:
 
     def usable(self, settings: Settings) -> bool:
         """Whether every rule that the settings mention exists; reported once if not."""
-        known = self._usable.get(settings)
-        if known is None:
+        cached = self._usable.get(settings)
+        if cached is None:
             wrong = self._unknown(settings.selectors)
-            known = self._usable[settings] = wrong is None
+            cached = self._usable[settings] = wrong is None
             if wrong is not None:
                 source = shown_path(settings.source or settings.root)
                 message = f"{wrong} Files under it were not checked."
                 self.diagnostics.append(Diagnostic(source, message, kind="config"))
-        return known
+        return cached
 
     def _unknown(self, entries: tuple[str, ...]) -> str | None:
         """A message about the first entry that selects no rule, or None."""

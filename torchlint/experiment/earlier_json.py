@@ -19,11 +19,11 @@ def parsed(data: bytes) -> object:
     grows with the square of its digits.
     """
     try:
-        found: object = json.loads(
+        parsed_value: object = json.loads(
             data.decode("utf-8-sig"),
             parse_int=lambda text: int(text) if len(text) <= _DIGITS else text,
             parse_constant=str,
         )
     except (ValueError, RecursionError):
         return None
-    return found
+    return parsed_value

@@ -94,17 +94,17 @@ class Jobs:
 
     def _sources(self, variant: Variant) -> dict[str, str]:
         key = (variant.name, *variant.fixes)
-        known = self._served.get(key)
-        if known is None:
+        cached = self._served.get(key)
+        if cached is None:
             served = self._subject.served(variant)
             folder = self._workspace.folder("served") if served else ""
-            known = {}
+            cached = {}
             for number, (path, data) in enumerate(sorted(served.items())):
-                known[path] = os.path.join(folder, f"{number}.py")
-                with open(known[path], "wb") as stream:
+                cached[path] = os.path.join(folder, f"{number}.py")
+                with open(cached[path], "wb") as stream:
                     stream.write(data)
-            self._served[key] = known
-        return known
+            self._served[key] = cached
+        return cached
 
 
 def sandbox_for(request: Request, workspace: Workspace) -> str:

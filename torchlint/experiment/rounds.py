@@ -145,13 +145,13 @@ class Rounds:
 
     def pairs(self, before: str, after: str) -> Pairs:
         """The blocks of two variants that ran in turns, pair by pair."""
-        found: Pairs = []
+        measured_pairs: Pairs = []
         for groups in self._measured:
             for blocks in groups:
                 if before in blocks and after in blocks:
-                    found.append((blocks[before], blocks[after]))
+                    measured_pairs.append((blocks[before], blocks[after]))
                     break
-        return found
+        return measured_pairs
 
     def strips(self) -> tuple[BlockStrip, ...]:
         """Seconds per step of the original, itself again and the changed program."""
@@ -189,19 +189,19 @@ class Rounds:
         self.plan = replace(self.plan, warmup=self.plan.warmup // 2, steps=self.plan.steps // 2)
 
     def _round(self) -> list[Mapping[str, Blocks]]:
-        found: list[Mapping[str, Blocks]] = []
+        blocks: list[Mapping[str, Blocks]] = []
         for names in self._rotations:
             seed = self._random.randrange(2**32)
             try:
-                found.append(self._together(names, seed))
+                blocks.append(self._together(names, seed))
             except Failed as failed:
                 if self.one_at_a_time or failed.status == FINISHED:
                     raise
                 # They do not fit into the memory together, or wait for one port or lock; or one
                 # of them fails alone as well.
-                found.append(self._apart(names, seed))
+                blocks.append(self._apart(names, seed))
                 self.run_apart(clash_of(failed))
-        return found
+        return blocks
 
     def _together(self, names: Sequence[str], seed: int) -> Mapping[str, Blocks]:
         return (self._apart if self.one_at_a_time else self._rotate)(names, seed)

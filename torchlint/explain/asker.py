@@ -105,13 +105,13 @@ class Asker:
         if reported is not None:
             return reported
         near = [each for each in answers if each.near]
-        told = dict.fromkeys(reason for each in near or answers for reason in each.reasons)
-        another = "" if told else why_another(rule, rows, self._words)
+        reasons = dict.fromkeys(reason for each in near or answers for reason in each.reasons)
+        another = "" if reasons else why_another(rule, rows, self._words)
         if another:
             return silent(rule, Reason(another), near=True)
-        if not told:
-            told = dict.fromkeys([self._nothing(rule, alone=alone)])
-        return silent(rule, *list(told)[:_MOST_REASONS], near=bool(near))
+        if not reasons:
+            reasons = dict.fromkeys([self._nothing(rule, alone=alone)])
+        return silent(rule, *list(reasons)[:_MOST_REASONS], near=bool(near))
 
     # what it does not look at ------------------------------------------------------------
 
@@ -199,12 +199,12 @@ class Asker:
                     yield from (RuleLook(row, each) for each in self._checked(rule, run))
         for check in _checks_of_files(rule):
             yield from self._wholly_checked(rule, partial(check, self._module))
-        found: dict[cst.CSTNode, list[_Step]] = defaultdict(list)
+        steps_by_node: dict[cst.CSTNode, list[_Step]] = defaultdict(list)
         for pattern in rule.finds:
             for node in pattern.candidates(self._module):
                 if self._module.span(node)[0].row in rows:
-                    found[node] += self._matched(rule, pattern, node)
-        for node, steps in found.items():
+                    steps_by_node[node] += self._matched(rule, pattern, node)
+        for node, steps in steps_by_node.items():
             row = self._module.span(node)[0].row
             furthest = max((each.number for each in steps), default=0)
             yield from (RuleLook(row, each.answer) for each in steps if each.number == furthest)
@@ -239,14 +239,14 @@ class Asker:
             doubts: why it is a hint, beside what the check tells of that.
         """
         reported, seen = watched(lambda: list(run() or ()))
-        found = [each for each in reported if not isinstance(each, Fact)]
+        findings = [each for each in reported if not isinstance(each, Fact)]
         hints = [Reason(self._sentences.of(each)) for each in (*doubts, *seen.doubts)]
         for wanted in seen.wanted:
-            if not found:
+            if not findings:
                 yield silent(rule, *self._denied(rule.contexts, wanted.node), near=True)
             hints += self._denied((*rule.else_hint, *wanted.else_hint), wanted.node)
-        yield from (self._settled(rule, each, hints) for each in found)
-        if not found and not seen.wanted and seen.last is not None:
+        yield from (self._settled(rule, each, hints) for each in findings)
+        if not findings and not seen.wanted and seen.last is not None:
             yield self._told(rule, seen.last)
 
     def _wholly_checked(
@@ -304,15 +304,15 @@ class Asker:
 
     def _denied(self, contexts: Iterable[Context], node: cst.CSTNode) -> list[Reason]:
         """The contexts that its file denies to a place."""
-        found = []
+        denials = []
         for context in contexts:
             if context is Context.HOT:
                 why = why_not_each_step(node, self._words)
                 if why:
-                    found.append(Reason(why, _IF_NOT))
+                    denials.append(Reason(why, _IF_NOT))
             elif not holds_here(context, node, self._module):
-                found.append(Reason(why_context_denies(context, node, self._words)))
-        return found
+                denials.append(Reason(why_context_denies(context, node, self._words)))
+        return denials
 
     def _settled(self, rule: Rule, reported: Finding | Waiting, hints: list[Reason]) -> Answer:
         """What the project makes of something that the file reports.

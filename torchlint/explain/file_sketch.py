@@ -75,14 +75,14 @@ def _sketch(words: CodeWords) -> FileSketch:
     module = words.module
     functions: dict[str, FunctionSketch] = {}
     sites = call_sites(module)
-    known: dict[cst.CSTNode, CallSketch] = {}  # a call may have several sites
+    sketches: dict[cst.CSTNode, CallSketch] = {}  # a call may have several sites
     for node in (None, *module.nodes(cst.FunctionDef)):
         start = Position(1, 1) if node is None else words.position(node)
         calls = [call for call, _ in sites.get(node, ())]
         for call in calls:
-            if call not in known:
-                known[call] = _call(call, words)
-        sketch = FunctionSketch(start, tuple(known[call] for call in calls))
+            if call not in sketches:
+                sketches[call] = _call(call, words)
+        sketch = FunctionSketch(start, tuple(sketches[call] for call in calls))
         functions.setdefault(module.qualified_name(node), sketch)
     loops = {}
     nodes: list[Loop] = [*module.nodes(cst.For), *module.nodes(cst.While)]
@@ -98,16 +98,16 @@ def _sketch(words: CodeWords) -> FileSketch:
 
 
 def _call(call: cst.Call | cst.Decorator, words: CodeWords) -> CallSketch:
-    place, code, found = words.position(call), words.called(call), silence_at(call, words.module)
-    if found is None:
+    place, code, silence = words.position(call), words.called(call), silence_at(call, words.module)
+    if silence is None:
         return CallSketch(place, code)
-    if found.evaluation is not None:
-        return CallSketch(place, code, "evaluation", f"by {words.quoted(found.evaluation)}")
-    assert found.guard is not None
-    if found.loop is not None:
+    if silence.evaluation is not None:
+        return CallSketch(place, code, "evaluation", f"by {words.quoted(silence.evaluation)}")
+    assert silence.guard is not None
+    if silence.loop is not None:
         how = "its loop runs only under"
-    elif isinstance(found.guard, cst.FunctionDef):
+    elif isinstance(silence.guard, cst.FunctionDef):
         how = "an optimizer calls"
     else:
-        how = "under" if found.guard in words.module.ancestors(call) else "after"
-    return CallSketch(place, code, "guarded", f"{how} {words.quoted(found.guard)}")
+        how = "under" if silence.guard in words.module.ancestors(call) else "after"
+    return CallSketch(place, code, "guarded", f"{how} {words.quoted(silence.guard)}")

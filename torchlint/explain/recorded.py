@@ -30,11 +30,11 @@ def row_of(about: Fact | Clue, *, project: Project, mapper: Mapper) -> tuple[str
     """
     if isinstance(about, Clue):
         return project.place_of(about)
-    known = mapper.project.get(about.path)
-    if known is None:
+    about_file = mapper.project.get(about.path)
+    if about_file is None:
         return None
     try:
-        module = module_of(known.target, known.target.read())
+        module = module_of(about_file.target, about_file.target.read())
     except SourceError:
         return None
     try:

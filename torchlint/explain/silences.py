@@ -68,20 +68,20 @@ def silence_at(node: cst.CSTNode, module: Module) -> Silence | None:
 
 def why_not_each_step(node: cst.CSTNode, words: CodeWords) -> str:
     """The same in a sentence, empty for None; code in a function that evaluates has one too."""
-    found = silence_at(node, words.module)
+    silence = silence_at(node, words.module)
     loops, function = words.module.loops, words.module.function(node)
     in_evaluation = function is not None and words.module.evaluations.is_evaluation(function)
-    if in_evaluation and loops.step_loop(node) is None and (found is None or found.loop):
-        found = Silence(evaluation=function)
-    if found is None:
+    if in_evaluation and loops.step_loop(node) is None and (silence is None or silence.loop):
+        silence = Silence(evaluation=function)
+    if silence is None:
         return ""
-    if found.evaluation is not None:
-        return _evaluates(found.evaluation, words)
-    assert found.guard is not None
-    if found.loop is None:
-        return _guarded(found.guard, node, words)
-    why = _guarded(found.guard, found.loop, words)
-    return f"the loop around it, in {words.line(found.loop)}, is not run on each step: {why}"
+    if silence.evaluation is not None:
+        return _evaluates(silence.evaluation, words)
+    assert silence.guard is not None
+    if silence.loop is None:
+        return _guarded(silence.guard, node, words)
+    why = _guarded(silence.guard, silence.loop, words)
+    return f"the loop around it, in {words.line(silence.loop)}, is not run on each step: {why}"
 
 
 def why_context_denies(context: Context, node: cst.CSTNode, words: CodeWords) -> str:
@@ -192,16 +192,16 @@ def _once_in(test: cst.BaseExpression, *, negated: bool) -> cst.BinaryOperation 
 
 def _purpose(rare: cst.BaseExpression) -> str:
     """What a condition is for, as the end of a sentence."""
-    found = rarity(rare) or rarity(rare, truth=False)
-    assert found is not None
-    if found.kind == "broken":
+    purpose = rarity(rare) or rarity(rare, truth=False)
+    assert purpose is not None
+    if purpose.kind == "broken":
         return ", which looks for numbers that are not finite"
-    if found.kind == "due":
-        return f", where `{found.word}` tells when it is time"
-    if found.kind == "word":
-        told = (is_for for word, is_for in _PURPOSES.items() if _has_word(word, found.word))
+    if purpose.kind == "due":
+        return f", where `{purpose.word}` tells when it is time"
+    if purpose.kind == "word":
+        told = (is_for for word, is_for in _PURPOSES.items() if _has_word(word, purpose.word))
         is_for = next(told, "is for the first or the last steps")
-        return f", which by the word `{found.word}` {is_for}"
+        return f", which by the word `{purpose.word}` {is_for}"
     return ", which holds on some steps only"
 
 

@@ -20,13 +20,13 @@ def needles(pattern: str) -> list[Needles]:
     parts = branches(pattern)
     if len(parts) == 1:
         return sorted(_of_branch(pattern), key=_shortest, reverse=True)
-    found: set[str] = set()
+    words: set[str] = set()
     for part in parts:
         best = max(_of_branch(part), key=_shortest, default=None)
         if best is None:
             return []
-        found |= best
-    return [frozenset(found)]
+        words |= best
+    return [frozenset(words)]
 
 
 def branches(pattern: str) -> list[str]:

@@ -274,16 +274,16 @@ def _encoding(path: str, body: bytes, coding: re.Match[bytes] | None, *, bom: bo
         return "utf-8"
     name = coding.group(1).decode("ascii", "replace")
     try:
-        known = codecs.lookup(name).name
+        codec = codecs.lookup(name).name
     except (LookupError, ValueError) as error:
         raise _wrong_coding(path, body, coding) from error
-    if known in ("utf-8", "utf-8-sig"):
+    if codec in ("utf-8", "utf-8-sig"):
         return "utf-8"
     if bom:
         message = f"The byte order mark says UTF-8, the coding line {name}; remove one of them."
         place = _place(body, coding.start(1), "utf-8")
         raise SourceError(path, message, place, kind="undecodable")
-    return known
+    return codec
 
 
 def _wrong_coding(path: str, body: bytes, coding: re.Match[bytes] | None) -> SourceError:

@@ -50,15 +50,15 @@ class Watched:
             # It may be valid again the next time.
             configs = Configs(isolated=True)
         search = Search(paths, configs)
-        found = search.found
-        self.files = frozenset(each.absolute for each in found)
+        found_files = search.found
+        self.files = frozenset(each.absolute for each in found_files)
         given = (*paths, *([file] if file else []), *others)
-        known = {each.settings.baseline for each in found} - {None}
+        known = {each.settings.baseline for each in found_files} - {None}
         self._named = frozenset(map(os.path.abspath, (*given, *map(str, known))))
         self._searched = frozenset(search.folders)
         around = {_existing(path) for path in self._named}
         around.update(above for folder in list(around) for above in _up_to_checkout(folder))
-        sources = {each.settings.source for each in found} - {None}
+        sources = {each.settings.source for each in found_files} - {None}
         around.update(os.path.dirname(os.path.abspath(str(source))) for source in sources)
         self.folders = tuple(sorted(self._searched | around))
 

@@ -47,27 +47,27 @@ class Words:
         return b" ".join(set(self.written.translate(_TO_SPACES).split()))
 
     def contain(self, word: bytes) -> bool:
-        known = self._contains.get(word)
-        if known is None:
+        contained = self._contains.get(word)
+        if contained is None:
             letters = _longest_word(word)
             few = len(self._contains) < _FEW
-            known = letters in (self.written if few else self.vocabulary)
+            contained = letters in (self.written if few else self.vocabulary)
             # Without its letters, as most often, the layout need not be looked at.
-            if known and letters != word:
-                known = word in self.data
-            self._contains[word] = known
-        return known
+            if contained and letters != word:
+                contained = word in self.data
+            self._contains[word] = contained
+        return contained
 
     def may_match(self, pattern: str) -> bool:
         """Whether nothing speaks against a pattern in the words alone, which is quicker."""
         return bool(self._that_may_match(pattern))
 
     def _that_may_match(self, pattern: str) -> list[_Branch]:
-        known = self._branches.get(pattern)
-        if known is None:
+        likely = self._branches.get(pattern)
+        if likely is None:
             branches, _ = _compiled(pattern)
-            known = self._branches[pattern] = [each for each in branches if self._has_words(each)]
-        return known
+            likely = self._branches[pattern] = [each for each in branches if self._has_words(each)]
+        return likely
 
     def _has_words(self, branch: _Branch) -> bool:
         known = self._contains
@@ -82,13 +82,13 @@ class Words:
 
     def match(self, pattern: str) -> bool:
         """Whether a rule's pattern is found."""
-        known = self._matches.get(pattern)
-        if known is None:
+        matched = self._matches.get(pattern)
+        if matched is None:
             stop = _compiled(pattern)[1]
-            known = self._matches[pattern] = any(
+            matched = self._matches[pattern] = any(
                 self._has(each.text, stop) for each in self._that_may_match(pattern)
             )
-        return known
+        return matched
 
     def rows_of(self, pattern: str) -> list[int]:
         """The rows, from 1, of all matches of a pattern."""
@@ -171,12 +171,12 @@ def _expression(pattern: str) -> re.Pattern[bytes]:
 def _led_by_letters(pattern: str) -> str:
     """The same pattern with its first letters before what is asserted of them, since `re` looks
     for letters quickly: `tensor(?<=\\btensor)` for `\\btensor`."""
-    found = _GUARDED.match(pattern)
-    if found is None:
+    match = _GUARDED.match(pattern)
+    if match is None:
         return pattern
-    letters = found[2]
+    letters = match[2]
     guards = (
         f"(?<=\\b{letters})" if guard == "\\b" else f"{guard[:-1]}{letters})"
-        for guard in _GUARD.findall(found[1])
+        for guard in _GUARD.findall(match[1])
     )
-    return letters + "".join(guards) + pattern[found.end() :]
+    return letters + "".join(guards) + pattern[match.end() :]

@@ -21,18 +21,18 @@ def spans(edits: Iterable[Edit], lines: LineIndex) -> list[Span]:
     Raises:
         ValueError: a place that the text does not have, or edits that overlap.
     """
-    found: list[Span] = []
+    changed_spans: list[Span] = []
     for edit in edits:
         span = (lines.offset(edit.start), lines.offset(edit.end), edit.content)
         if span[0] > span[1]:
             raise ValueError("an edit ends before it starts")
-        if span in found:
+        if span in changed_spans:
             continue
-        if any(_clash(span, other) for other in found):
+        if any(_clash(span, other) for other in changed_spans):
             raise ValueError("edits overlap")
-        found.append(span)
+        changed_spans.append(span)
     # Stable, so that insertions at one place keep their order; they go before a replacement.
-    return sorted(found, key=lambda span: span[:2])
+    return sorted(changed_spans, key=lambda span: span[:2])
 
 
 def spliced(text: str, edits: Sequence[Span]) -> str:

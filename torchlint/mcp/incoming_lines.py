@@ -122,12 +122,14 @@ def _answer(line: str) -> JSONRPCError | None:
     if "id" not in sent or "method" not in sent:
         return None
     asked = sent["id"]
-    known = isinstance(asked, str | int) and not isinstance(asked, bool) and _is_text(str(asked))
+    has_id = isinstance(asked, str | int) and not isinstance(asked, bool) and _is_text(str(asked))
     if not _is_text(json.dumps(sent, ensure_ascii=False)):
         wrong = "it has a lone surrogate, as in `\\ud800`, which no text can have; leave it out."
-        return _error(asked if known else None, PARSE_ERROR, f"The request cannot be read: {wrong}")
+        return _error(
+            asked if has_id else None, PARSE_ERROR, f"The request cannot be read: {wrong}"
+        )
     wrong = "it needs a method, an id and params as in JSON-RPC 2.0."
-    return _error(asked if known else None, INVALID_REQUEST, f"This is no request: {wrong}")
+    return _error(asked if has_id else None, INVALID_REQUEST, f"This is no request: {wrong}")
 
 
 def _is_text(text: str) -> bool:

@@ -50,11 +50,13 @@ class _Server(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         for tool in await self.list_tools():
-            known = tool.input_schema["properties"]
-            unknown = next((each for each in arguments if each not in known), None)
+            properties = tool.input_schema["properties"]
+            unknown = next((each for each in arguments if each not in properties), None)
             if tool.name == name and unknown is not None:
                 shown = visible(shortened(unknown))
-                raise ToolError(f"{name} has no argument `{shown}`; it has {', '.join(known)}.")
+                raise ToolError(
+                    f"{name} has no argument `{shown}`; it has {', '.join(properties)}."
+                )
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:

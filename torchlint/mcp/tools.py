@@ -162,7 +162,7 @@ class Tools:
     def _errors(self, diagnostics: Iterable[Diagnostic]) -> list[str]:
         """A line for each, as far as there is room. What a file outside of the folder holds, such
         as a configuration that a link leads to, is not for the assistant."""
-        told = [
+        sentences = [
             each
             if self._root.holds(each.path)
             else each._replace(
@@ -172,7 +172,7 @@ class Tools:
             )
             for each in sorted(set(diagnostics), key=lambda each: each.sort_key)
         ]
-        return _cut(agent.not_checked(told), _MOST_OF_NOTES)
+        return _cut(agent.not_checked(sentences), _MOST_OF_NOTES)
 
 
 def _fitting(blocks: Iterable[tuple[int, list[str]]], most: int) -> tuple[list[str], int]:

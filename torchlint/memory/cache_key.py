@@ -55,12 +55,12 @@ def _rule_places(root: str) -> list[str]:
     """The files and folders of LibCST and the rules, also those of plugins."""
     packages = Cache(root, _ENVIRONMENTS)
     name = name_of(*map(_stamp, sys.path))
-    known = packages.get(_KIND, name)
-    if known is None:
+    kept = packages.get(_KIND, name)
+    if kept is None:
         places = list(_find_rule_places())
         packages.put(_KIND, name, b"\0".join(map(os.fsencode, places)))
         return places
-    return [os.fsdecode(place) for place in known.split(b"\0")]
+    return [os.fsdecode(place) for place in kept.split(b"\0")]
 
 
 def _find_rule_places() -> Iterator[str]:

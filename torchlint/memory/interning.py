@@ -74,8 +74,8 @@ class Shared:
 
     def _one(self, part: _T, made: Callable[[_T], _T] = lambda part: part) -> _T:
         """The interned equal of a part; `made` interns the parts of a new one."""
-        known = self._parts.get(part)
-        if known is None:
-            known = made(part)
-            self._parts[known] = known
-        return cast("_T", known)
+        kept = self._parts.get(part)
+        if kept is None:
+            kept = made(part)
+            self._parts[kept] = kept
+        return cast("_T", kept)

@@ -90,12 +90,12 @@ class Searches:
 
     def add(self, path: str, asked: int) -> None:
         """Add searches in a file, as a bit set."""
-        found = both(self.sets[self.number(path)], packed(asked))
-        if found not in self._numbers:
-            self._numbers[found] = len(self.sets)
-            self.sets.append(found)
-        if found:
-            self._of[path] = self._numbers[found]
+        paths = both(self.sets[self.number(path)], packed(asked))
+        if paths not in self._numbers:
+            self._numbers[paths] = len(self.sets)
+            self.sets.append(paths)
+        if paths:
+            self._of[path] = self._numbers[paths]
 
     def number(self, path: str) -> int:
         """The index in `sets` of the searches in a file."""
@@ -146,16 +146,16 @@ def outcome(
         return None
     before = len(waited.related)
     message = None if settled.message == waited.message else settled.message
-    found = SettledOutcome(
+    outcome_now = SettledOutcome(
         settled.tier,
         message,
         settled.fix is not None,
         settled.withheld,
         tuple(_as_place(related, place(related.path)) for related in settled.related[before:]),
     )
-    if (message and _NUMBER.search(message)) or applied(found, waited, place) != settled:
+    if (message and _NUMBER.search(message)) or applied(outcome_now, waited, place) != settled:
         raise NotPortableError
-    return found
+    return outcome_now
 
 
 def applied(

@@ -120,15 +120,15 @@ class Store:
     def answers(self, known: Known) -> Answers:
         """The cached answers about the text of a file; the caller adds to them."""
         key = known.target.path if known.digest == CHANGED else known.digest
-        found = self._answers.get(key)
-        if found is None and self._cache is not None and known.target.data is None:
+        cached = self._answers.get(key)
+        if cached is None and self._cache is not None and known.target.data is None:
             self._load(known)
-            found = self._answers.get(key)
-        if found is None:
+            cached = self._answers.get(key)
+        if cached is None:
             from torchlint.project.answers import Answers
 
-            found = self._answers[key] = Answers()
-        return found
+            cached = self._answers[key] = Answers()
+        return cached
 
     def asked(self, known: Known) -> int:
         """The searches made in the text of a file, as in `Answers`, as far as this is in memory."""
@@ -192,11 +192,11 @@ class Store:
         blob, joins = self._cache.get(_REPORTS, name), self._cache.get(_JOINS, name)
         if blob is None or joins is None:
             return None
-        found = decode_join(joins, settings)
-        if found is None or not len(files) == len(found[1].digests) == len(found[1].asked):
+        join = decode_join(joins, settings)
+        if join is None or not len(files) == len(join[1].digests) == len(join[1].asked):
             return None
-        results = decode_report(blob, found[0])
-        return None if results is None else (results, found[1])
+        results = decode_report(blob, join[0])
+        return None if results is None else (results, join[1])
 
     def keep_report(
         self, files: Sequence[Known], results: Results, joined: KeptJoin | None
@@ -297,13 +297,13 @@ class Store:
         settings: tuple[object, ...] = (target.selection, target.torch, target.named, depth)
         if depth is not None:
             settings += target.brought
-        found = self._variants.get(settings)
-        if found is None:
-            found = blake2b(repr(settings).encode(), digest_size=8).digest()
-            self._variants[settings] = found
+        variant = self._variants.get(settings)
+        if variant is None:
+            variant = blake2b(repr(settings).encode(), digest_size=8).digest()
+            self._variants[settings] = variant
         if depth is None:
-            return found
-        return blake2b(os.fsencode(target.path), digest_size=8, key=found).digest()
+            return variant
+        return blake2b(os.fsencode(target.path), digest_size=8, key=variant).digest()
 
 
 def _key(known: Known, depth: Depth) -> tuple[object, ...]:

@@ -67,13 +67,15 @@ class Cells:
         borders, before = (list(_borders(self._token).finditer(each)) for each in (text, self.text))
         if [each[0] for each in borders] != [each[0] for each in before]:
             raise SpreadError("it crosses the border of a cell")
-        found: list[str] = []
+        sources_of_cells: list[str] = []
         ends = [*(each.start() for each in borders[1:]), len(text)]
         for border, end in zip(borders, ends, strict=False):
-            found.append(text[border.end() : end].removesuffix("\n"))
+            sources_of_cells.append(text[border.end() : end].removesuffix("\n"))
         if borders:  # an insertion before the first cell goes to its beginning
-            found[0] = text[text.index("\n") + 1 : borders[0].start()] + found[0]
-        seen = [self._restored(source) for source in found]
+            sources_of_cells[0] = (
+                text[text.index("\n") + 1 : borders[0].start()] + sources_of_cells[0]
+            )
+        seen = [self._restored(source) for source in sources_of_cells]
         if sum(count for _, count in seen) != len(self._replaced):
             raise SpreadError("it changes a line that is not Python")
         return [source for source, _ in seen]

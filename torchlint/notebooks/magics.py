@@ -29,24 +29,24 @@ def stand_ins(lines: Sequence[str]) -> dict[int, str]:
         line binds one; the empty string for a line that continues the one above, or that is meant
         for another program.
     """
-    found: dict[int, str] = {}
+    lines_by_row: dict[int, str] = {}
     at = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
     while at < len(lines) and (magic := _cell_magic().match(lines[at])):
-        found[at] = "pass"
+        lines_by_row[at] = "pass"
         if magic[1] not in _OF_PYTHON:
-            return found | dict.fromkeys(range(at + 1, len(lines)), "")
+            return lines_by_row | dict.fromkeys(range(at + 1, len(lines)), "")
         at += 1
     while at < len(lines):
         code = _stand_in(lines[at])
         if code is None:
             at = _statement_end(lines, at)
             continue
-        found[at] = code
+        lines_by_row[at] = code
         while lines[at].endswith("\\") and at + 1 < len(lines):
             at += 1
-            found[at] = ""
+            lines_by_row[at] = ""
         at += 1
-    return found
+    return lines_by_row
 
 
 def _stand_in(line: str) -> str | None:

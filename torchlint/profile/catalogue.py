@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 @cache
 def all_kinds() -> Mapping[str, FindingKind]:
     """Every kind by its code, sorted."""
-    found: dict[str, FindingKind] = {}
+    by_code: dict[str, FindingKind] = {}
     for info in pkgutil.iter_modules(kinds.__path__, f"{kinds.__name__}."):
         for each in vars(import_module(info.name)).values():
             if isinstance(each, FindingKind):
-                assert found.get(each.code, each) is each, each.code
-                found[each.code] = each
-    return MappingProxyType(dict(sorted(found.items())))
+                assert by_code.get(each.code, each) is each, each.code
+                by_code[each.code] = each
+    return MappingProxyType(dict(sorted(by_code.items())))
 
 
 def kind_named(word: str) -> FindingKind | None:

@@ -111,16 +111,16 @@ def decode(data: bytes) -> EarlierProfile:
     Raises:
         ConfigError: with a sentence on what is wrong.
     """
-    found = parsed(data)
-    if not isinstance(found, dict) or not {"schema", "findings", "census"} <= found.keys():
+    values = parsed(data)
+    if not isinstance(values, dict) or not {"schema", "findings", "census"} <= values.keys():
         raise ConfigError(_NO_PROFILE)
-    if type(found["schema"]) is not int or found["schema"] != SCHEMA:
+    if type(values["schema"]) is not int or values["schema"] != SCHEMA:
         raise ConfigError(
             f"The schema of this profile is not {SCHEMA}, which this torchlint reads; write it "
             "again with this torchlint."
         )
     try:
-        return convert(found, EarlierProfile)
+        return convert(values, EarlierProfile)
     except ValidationError as error:
         wrong = shortened(str(error))
         raise ConfigError(f"This profile is damaged: {wrong}; write it again.") from None

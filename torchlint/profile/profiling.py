@@ -229,17 +229,17 @@ class _Profiling(Session[Linted, Profile]):
     def late(self) -> None:
         """The time budget is over. What was watched until then is a result; a step that was not
         timed, or not with the values that were to be tried, is none."""
-        found, planned, wished = self._found, self._found.plan, self._wished
+        so_far, planned, wished = self._found, self._found.plan, self._wished
         ended = f"The budget of {self.request.budget_s:g} s ended before"
-        if found.timing is None:
+        if so_far.timing is None:
             self.fail(f"{ended} the script's step was timed; {_GIVE_MORE}.", OUT_OF_TIME)
         elif wished is not None:
             what = wished.option or "workers"
-            found.missing.append(f"{what} (the time ended)")
+            so_far.missing.append(f"{what} (the time ended)")
             self.fail(f"{ended} the values of {what} were tried; {_GIVE_MORE}.", OUT_OF_TIME)
         runs = planned.diagnostics if planned is not None and wished is None else ()
-        late = [f"{each.about} (the time ended)" for each in runs if each.name not in found.ran]
-        found.missing += late
+        late = [f"{each.about} (the time ended)" for each in runs if each.name not in so_far.ran]
+        so_far.missing += late
         if late and not self.summary:
             self.summary = (
                 f"{ended} all was watched; `not measured` names what is missing, {_GIVE_MORE}."
@@ -250,7 +250,7 @@ class _Profiling(Session[Linted, Profile]):
         from torchlint.profile.kinds.layer_cost import table
         from torchlint.runtime.sandbox.side_effects import collect
 
-        found = self._found
+        so_far = self._found
         seen = self.first_look.original if self.first_look else None
         base = Profile(
             argv=self.request.program.words,
@@ -261,13 +261,13 @@ class _Profiling(Session[Linted, Profile]):
             environment=environment(self.jobs, seen),
             side_effects=collect(self.workspace.folders(), self.request.program.root),
         )
-        if seen is None or found.timing is None:
+        if seen is None or so_far.timing is None:
             return base
         evidence = Evidence(
             seen,
-            found.timing,
-            dict(found.windows),
-            dict(found.saved),
+            so_far.timing,
+            dict(so_far.windows),
+            dict(so_far.saved),
             processors() if self.jobs.nodes is None else self.jobs.nodes.processors,
             seen.processes,
             self.request.nodes,
@@ -277,7 +277,7 @@ class _Profiling(Session[Linted, Profile]):
         judged = self._judged(evidence)
         return replace(
             base,
-            timing=found.timing,
+            timing=so_far.timing,
             step=seen.words,
             limit="".join(self._readable("limit", lambda each: [limit_of(each, lanes)], evidence)),
             findings=judged.findings,
@@ -285,14 +285,14 @@ class _Profiling(Session[Linted, Profile]):
             small=judged.small,
             together=judged.together,
             cut=judged.cut,
-            costs=dict(found.costs),
-            sweep=found.sweep,
+            costs=dict(so_far.costs),
+            sweep=so_far.sweep,
             facts=self._readable("facts", facts_of, evidence),
             layers=self._readable("layers", table, evidence),
             ranks=self._readable("ranks", ranks_of, evidence),
             not_measured=(
                 *self._readable("kernels", unseen, evidence),
-                *found.missing,
+                *so_far.missing,
                 *self._by_choice(),
             ),
             static=tuple(self._told()),
@@ -342,12 +342,12 @@ class _Profiling(Session[Linted, Profile]):
         main = self.subject.program.file
         ran = [str(number) in seen.exercised for number, _ in enumerate(findings)]
         files = {each.path for each, did in zip(findings, ran, strict=True) if did}
-        told = []
+        statics = []
         for finding, did in zip(findings, ran, strict=True):
             imported = finding.path in files or os.path.realpath(finding.path) == main
             if did or (seen.exercise_known and imported):
-                told.append(as_static(finding, "ran" if did else "never ran"))
-        return told
+                statics.append(as_static(finding, "ran" if did else "never ran"))
+        return statics
 
 
 def _trace(evidence: Evidence) -> tuple[Span, ...]:

@@ -83,11 +83,11 @@ def summary(ranks: tuple[Rank, ...]) -> str:
 
 
 def _spread(name: str, ranks: tuple[Rank, ...], field: str) -> str:
-    known = [(getattr(each, field), each) for each in ranks if getattr(each, field) is not None]
-    if not known:
+    measured = [(getattr(each, field), each) for each in ranks if getattr(each, field) is not None]
+    if not measured:
         return ""
-    values = [value for value, _ in known]
-    most, rank = max(known, key=lambda each: each[0])
+    values = [value for value, _ in measured]
+    most, rank = max(measured, key=lambda each: each[0])
     scale, unit = (1.0, "") if field == "reads" else (1e3, " ms")
     least, middle = min(values), statistics.median(values)
     shown = " / ".join(f"{scale * each:.3g}" for each in (least, middle, most))

@@ -51,8 +51,8 @@ def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = No
     everything = [each for found in by_code.values() for each in found]
     cut = max(CUT, evidence.timing.noise)
     comments = Comments(today or date.today())
-    told = [comments.of(each) for each in everything]
-    found = [each for each in told if each is not None]
+    silenced = [comments.of(each) for each in everything]
+    found = [each for each in silenced if each is not None]
     large = sorted(
         (each for each in found if (each.share or 0.0) >= cut),
         key=lambda each: (-(each.share or 0.0), each.code, each.path, each.row),
@@ -71,7 +71,7 @@ def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = No
         below=tuple(sorted(small, key=_place)),
         suppressed=sum(
             left is None and (each.share is None or each.share >= cut)
-            for each, left in zip(everything, told, strict=True)
+            for each, left in zip(everything, silenced, strict=True)
         ),
         watched=tuple(by_code),
     )

@@ -116,11 +116,11 @@ def _processor(evidence: Evidence, lanes: Mapping[str, float]) -> str:
 
 def _taken(evidence: Evidence) -> str:
     """That others have the processors; empty if they do not."""
-    held = _held(evidence)
+    lanes_held = _held(evidence)
     # Threads of its own wait for each other where they fill the machine.
-    if held < _BUSY_ELSEWHERE or _busy(evidence) > _FILLED * evidence.processors:
+    if lanes_held < _BUSY_ELSEWHERE or _busy(evidence) > _FILLED * evidence.processors:
         return ""
-    return f"; other processes take the processor from it for {held:.0%} of a step"
+    return f"; other processes take the processor from it for {lanes_held:.0%} of a step"
 
 
 def _busy(evidence: Evidence) -> float:

@@ -98,13 +98,13 @@ def gaps(spans: Sequence[Span], start: float, stop: float) -> tuple[Span, ...]:
     Args:
         spans: in the order in which they begin.
     """
-    found = []
+    gaps_found = []
     reached = start
     for each in (*spans, Span(OTHER, "", stop, 0.0)):
         if each.start - reached > _LEAST_GAP_S:
-            found.append(Span(OTHER, "", reached, each.start - reached))
+            gaps_found.append(Span(OTHER, "", reached, each.start - reached))
         reached = max(reached, each.stop)
-    return tuple(found)
+    return tuple(gaps_found)
 
 
 def _span(part: TimelinePart) -> Span:

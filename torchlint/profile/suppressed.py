@@ -71,11 +71,11 @@ class _File:
         """The last days of the comments that silence one of these at a row; empty: no end."""
         first, last = self._statement(row)
         start, end = Position(first, 1), Position(last, 1)
-        found = (
+        dates = (
             self._suppressions.until(Finding(code, name, Tier.DEFAULT, "", path, start, end))
             for code, name in names
         )
-        return [day for day in found if day is not None]
+        return [day for day in dates if day is not None]
 
     def _statement(self, row: int) -> tuple[int, int]:
         """The rows of the statement, or of the header of one, that a row is in."""

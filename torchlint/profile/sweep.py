@@ -99,13 +99,13 @@ def sweep(
 
 def with_option(argv: Sequence[str], wished: Wish, value: int) -> tuple[str, ...]:
     """The arguments with another value of the option, which is added if it is not there."""
-    option, found, words = wished.option, False, list(argv)
+    option, replaced, words = wished.option, False, list(argv)
     for index, word in enumerate(words):
         if word == option and index + 1 < len(words):
-            words[index + 1], found = str(value), True
+            words[index + 1], replaced = str(value), True
         elif word.startswith(f"{option}="):
-            words[index], found = f"{option}={value}", True
-    return tuple(words) if found else (*words, option, str(value))
+            words[index], replaced = f"{option}={value}", True
+    return tuple(words) if replaced else (*words, option, str(value))
 
 
 def best_of(wished: Wish, tried: Sequence[Tried]) -> int:

@@ -180,9 +180,9 @@ def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int) -> Timing:
 
 def _by_rank(blocks: Sequence[Block]) -> tuple[float, ...]:
     """The median of what a step takes each rank, by their numbers."""
-    found: dict[int, list[float]] = {}
+    times: dict[int, list[float]] = {}
     for block in blocks:
         for rank, seconds in block.ranks:
-            found.setdefault(rank, []).append(seconds)
-    whole = sorted(found) == list(range(len(found)))
-    return tuple(statistics.median(found[rank]) for rank in sorted(found)) if whole else ()
+            times.setdefault(rank, []).append(seconds)
+    whole = sorted(times) == list(range(len(times)))
+    return tuple(statistics.median(times[rank]) for rank in sorted(times)) if whole else ()

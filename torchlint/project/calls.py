@@ -86,7 +86,7 @@ class Calls:
 
     def callers(self, functions: Collection[Key]) -> dict[Key, list[tuple[Key, CallSite]]]:
         """The calls that can run each of these functions."""
-        found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
+        sites: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
         names = {each.name.rpartition(".")[2] for each in functions} | self._index.held_names
         for key, _, site in self.sites():
             if site.method and site.method not in names and site.method != "()":
@@ -94,8 +94,8 @@ class Calls:
             # Not cached as in `callees`: most calls are resolved only here.
             for target in self._resolve_site(key, site):
                 if target.key in functions and not target.guessed:
-                    found[target.key].append((key, site))
-        return found
+                    sites[target.key].append((key, site))
+        return sites
 
     def callees(self, caller: Key, number: int, *, load: bool = False) -> tuple[Key, ...]:
         """The functions of the project that a call can run.
@@ -109,25 +109,25 @@ class Calls:
         calls = self._index.functions[caller].calls
         if resolved is None:
             resolved = self._resolved[load][caller] = [None] * len(calls)
-        known = resolved[number]
-        if known is None:
+        resolved_keys = resolved[number]
+        if resolved_keys is None:
             met, asked = self._index.met_unparsed, self._asked_for_passed
             found = self._resolve_site(caller, calls[number], load=load)
             present = [each for each in found if each.key in self._index.functions]
-            known = tuple(dict.fromkeys(each.key for each in present if not each.guessed))
+            resolved_keys = tuple(dict.fromkeys(each.key for each in present if not each.guessed))
             guesses = dict.fromkeys(each.key for each in present if each.guessed)
-            besides = tuple(key for key in guesses if key not in known)
+            besides = tuple(key for key in guesses if key not in resolved_keys)
             if besides or (caller, number) in self._guesses:
                 self._guesses[caller, number] = besides
-            resolved[number] = known
+            resolved[number] = resolved_keys
             if self._index.met_unparsed == met:  # there was nothing to load
                 both = self._resolved[not load].setdefault(caller, [None] * len(calls))
-                both[number] = known
+                both[number] = resolved_keys
             if self._index.met_unparsed != met or calls[number].target == "self":
                 self._unsure.append((caller, number))
             if self._asked_for_passed != asked:
                 self._provisional.add((caller, number))
-        return known
+        return resolved_keys
 
     def guesses(self, caller: Key, number: int) -> tuple[Key, ...]:
         """The functions that a call runs if a computed name is theirs: `getattr(metrics, name)`."""
@@ -163,14 +163,14 @@ class Calls:
         if site.target in ("self", "super"):
             own = self._own_methods(caller, site, load=load)
             return [_Object(method, made=False) for method in own]
-        found = []
+        keys = []
         for each in self._objects_of(caller, site.target, load=load):
             method = self._method_of(each, site.method or "()", load=load)
             if method is not None:
-                found.append(each._replace(key=method))
+                keys.append(each._replace(key=method))
             elif each.made and site.method not in ("", "()"):
-                found += self._run_by_attribute(each.key, site.method, load=load)
-        return found
+                keys += self._run_by_attribute(each.key, site.method, load=load)
+        return keys
 
     def _run_by_attribute(self, class_: Key, name: str, *, load: bool) -> Iterator[_Object]:
         """What a call of an attribute of an object runs: `model.encoder(x)`."""
@@ -225,20 +225,20 @@ class Calls:
                 return [_Object(key, made=False, guessed=True) for key in members]
             symbol = self._index.symbol(caller.path, target, load=load)
             return [] if symbol is None else [_Object(symbol, made=False)]
-        known = self._objects.get((caller, target, depth, load))
-        if known is None:
+        cached = self._objects.get((caller, target, depth, load))
+        if cached is None:
             met, asked = self._index.met_unparsed, self._asked_for_passed
             found = _few(self._found_objects(caller, target, depth, load=load))
             passed = self._asked_for_passed != asked
-            known = _Objects(found, passed, self._index.met_unparsed != met)
-            known = _NOTHING if known == _NOTHING else known  # of most targets
-            self._objects[caller, target, depth, load] = known
-            if not known.unparsed:
-                self._objects[caller, target, depth, not load] = known
+            cached = _Objects(found, passed, self._index.met_unparsed != met)
+            cached = _NOTHING if cached == _NOTHING else cached  # of most targets
+            self._objects[caller, target, depth, load] = cached
+            if not cached.unparsed:
+                self._objects[caller, target, depth, not load] = cached
         else:
-            self._asked_for_passed += known.passed
-            self._index.met_unparsed += known.unparsed
-        return known.found
+            self._asked_for_passed += cached.passed
+            self._index.met_unparsed += cached.unparsed
+        return cached.found
 
     def _found_objects(
         self, caller: Key, target: str, depth: int, *, load: bool
@@ -293,26 +293,26 @@ class Calls:
     def passed_objects(self) -> dict[tuple[Key, str], dict[tuple[Key, Held], None]]:
         """For each parameter, the objects that calls pass to it: the caller, and what is held
         there."""
-        found: dict[tuple[Key, str], dict[tuple[Key, Held], None]] = defaultdict(dict)
-        self.__dict__["passed_objects"] = found
+        objects: dict[tuple[Key, str], dict[tuple[Key, Held], None]] = defaultdict(dict)
+        self.__dict__["passed_objects"] = objects
         sites = [
             (key, number, site)
             for key, number, site in self.sites()
             if any(passed.objects for passed in site.arguments)
         ]
         before = -1
-        while sum(map(len, found.values())) != before:
-            before = sum(map(len, found.values()))
+        while sum(map(len, objects.values())) != before:
+            before = sum(map(len, objects.values()))
             self._reset_provisional()
             for key, number, site in sites:
                 for target in self.callees(key, number):
                     function = self._index.functions[target]
                     for parameter, passed in received(function, site.arguments):
-                        given = found[target, parameter] if passed.objects else {}
+                        given = objects[target, parameter] if passed.objects else {}
                         given.update(dict.fromkeys((key, held) for held in passed.objects))
             sites = [each for each in sites if each[:2] in self._provisional]
         self._reset_provisional()
-        return found
+        return objects
 
     def _reset_provisional(self) -> None:
         """Forget what depends on which objects are passed."""
@@ -325,12 +325,12 @@ class Calls:
 
 def _few(objects: Iterable[_Object]) -> list[_Object]:
     """Each once, sorted; none if there are too many to say anything of one."""
-    found: set[_Object] = set()
+    few: set[_Object] = set()
     for each in objects:
-        found.add(each)
-        if len(found) > _MOST_OBJECTS:
+        few.add(each)
+        if len(few) > _MOST_OBJECTS:
             return []
-    return sorted(found)
+    return sorted(few)
 
 
 def _parts(held: Held, part: str) -> Iterator[str]:

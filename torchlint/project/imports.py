@@ -24,7 +24,7 @@ _WORD = re.compile(rb"[.\w]+")
 def imported_names(data: bytes) -> list[str]:
     """The dotted names that a file imports, found by pattern; strings may add a few."""
     data = plain_lines(data)
-    found: dict[str, None] = {}
+    dotted_names: dict[str, None] = {}
     end = 0
     last_close = data.rfind(b")")
     for match in _IMPORT.finditer(data):
@@ -35,10 +35,10 @@ def imported_names(data: bytes) -> list[str]:
             for part in plain.split(b","):
                 word = _WORD.search(part)
                 if word:
-                    found[word.group().decode("utf-8", "replace")] = None
+                    dotted_names[word.group().decode("utf-8", "replace")] = None
             continue
         base = source.decode("utf-8", "replace")
-        found[base] = None
+        dotted_names[base] = None
         joint = "" if base.endswith(".") else "."
         if names.startswith(b"(") and match.start(2) < last_close:
             end = data.find(b")", match.start(2))
@@ -46,8 +46,8 @@ def imported_names(data: bytes) -> list[str]:
         for part in names.strip(b"()").split(b","):
             word = _WORD.search(part)
             if word:
-                found[f"{base}{joint}{word.group().decode('utf-8', 'replace')}"] = None
-    return list(found)
+                dotted_names[f"{base}{joint}{word.group().decode('utf-8', 'replace')}"] = None
+    return list(dotted_names)
 
 
 class Imports:
@@ -92,11 +92,11 @@ class Imports:
 
 
 def _reachable(starts: Iterable[str], graph: Mapping[str, Iterable[str]]) -> set[str]:
-    found = set(starts)
-    stack = list(found)
+    reached = set(starts)
+    stack = list(reached)
     while stack:
         for target in graph.get(stack.pop(), ()):
-            if target not in found:
-                found.add(target)
+            if target not in reached:
+                reached.add(target)
                 stack.append(target)
-    return found
+    return reached

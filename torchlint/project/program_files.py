@@ -32,15 +32,15 @@ def program_files(starts: Iterable[str], targets: Iterable[Target]) -> list[Targ
     """
     by_path = {target.path: target for target in targets}
     locator = Locator(by_path)
-    found = by_path.keys() & starts
-    stack = list(found)
+    files = by_path.keys() & starts
+    stack = list(files)
     while stack:
         path = stack.pop()
         for other in _next(path, by_path, locator):
-            if other not in found:
-                found.add(other)
+            if other not in files:
+                files.add(other)
                 stack.append(other)
-    return [target for path, target in by_path.items() if path in found]
+    return [target for path, target in by_path.items() if path in files]
 
 
 def _next(path: str, targets: dict[str, Target], locator: Locator) -> Iterator[str]:

@@ -58,27 +58,27 @@ class Programs:
         return known
 
     def _found_device(self, path: str) -> tuple[Device, str]:
-        found = self._shown(path)
+        device = self._shown(path)
         by = path
-        if found is Device.ACCELERATOR:
-            return found, by
+        if device is Device.ACCELERATOR:
+            return device, by
         for file in self.of(path):
             shown = self._shown(file)
             if shown is Device.ACCELERATOR:
                 return shown, file
             if shown is Device.CPU and self._is_test(file):
                 continue  # what a test does on the CPU, a training need not
-            if shown > found or (shown is found and file < by):
-                found, by = shown, file
-        return found, by
+            if shown > device or (shown is device and file < by):
+                device, by = shown, file
+        return device, by
 
     def _shown(self, path: str) -> Device:
-        known = self._devices.get(path)
-        if known is None:
+        cached = self._devices.get(path)
+        if cached is None:
             summary = self._summaries.get(path)
-            known = device_in_text(self._matches(path)) if summary is None else summary.device
-            self._devices[path] = known
-        return known
+            cached = device_in_text(self._matches(path)) if summary is None else summary.device
+            self._devices[path] = cached
+        return cached
 
     def _trains(self, path: str) -> bool:
         summary = self._summaries.get(path)

@@ -176,18 +176,18 @@ class Project:
     @cached_property
     def step_loops(self) -> set[tuple[str, int]]:
         """The loops, by path and index, that train on each iteration, also through calls."""
-        found = {
+        loops = {
             (path, index)
             for path, summary in self.summaries.items()
             for index, loop in summary.loops.items()
             if loop.steps
         }
         for key, number, site in self.calls.sites():
-            if not site.loops or site.quiet or (key.path, site.loops[0]) in found:
+            if not site.loops or site.quiet or (key.path, site.loops[0]) in loops:
                 continue
             if any(self.does_step(target) for target in self.calls.callees(key, number)):
-                found.add((key.path, site.loops[0]))
-        return found
+                loops.add((key.path, site.loops[0]))
+        return loops
 
     @property
     def shows_steps(self) -> bool:
@@ -243,13 +243,15 @@ class Project:
         """What the functions with a step loop are passed, by all of their callers that were
         parsed."""
         wanted = {key for key, function in self.index.functions.items() if function.trains}
-        found: dict[Key, frozenset[Given] | None] = {}
+        given_by_key: dict[Key, frozenset[Given] | None] = {}
         for key, callers in self.calls.callers(wanted).items() if wanted else ():
             for caller, site in callers:
                 if not self._only_tested(caller, key):
                     given = _given(self.index.functions[key], site, None)
-                    found[key] = given if key not in found else _either(found[key], given)
-        return found
+                    given_by_key[key] = (
+                        given if key not in given_by_key else _either(given_by_key[key], given)
+                    )
+        return given_by_key
 
     def runs(self, caller: Key, site: CallSite, heat: Heat) -> bool:
         """Whether a call in a hot function runs, by what that function is passed."""
@@ -443,7 +445,7 @@ class Project:
     def training_code(self) -> dict[str, set[str]]:
         """The files with training code, each with the top-level names that train: themselves,
         by calling such a name, or by inheriting from one."""
-        found: dict[str, set[str]] = defaultdict(set)
+        names: dict[str, set[str]] = defaultdict(set)
         for key, function in self.index.functions.items():
             looped = any(
                 (key.path, loop) in self.step_loops
@@ -451,10 +453,10 @@ class Project:
                 for loop in site.loops
             )
             if key.name and (function.steps or function.trains or looped):
-                found[key.path].add(key.name.partition(".")[0])
+                names[key.path].add(key.name.partition(".")[0])
         for _ in range(CALL_DEPTH):
-            self._spread(found)
-        return found
+            self._spread(names)
+        return names
 
     def _spread(self, found: dict[str, set[str]]) -> None:
         """Add the names that use those in `found`."""

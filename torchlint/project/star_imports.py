@@ -129,11 +129,11 @@ class Stars:
         self, path: str, stars: Iterable[str], seen: set[str], depth: int
     ) -> dict[str, str]:
         """What star imports in a file bring, the last one of a name last."""
-        found: dict[str, str] = {}
+        brought: dict[str, str] = {}
         for star in stars:
             located = self._locator.locate(path, star)
             if located is None and depth:
-                found[f"{STAR}{star}"] = star
+                brought[f"{STAR}{star}"] = star
             if located is None or located[1] or located[0] in seen or depth > _DEEPEST:
                 continue
             file = located[0]
@@ -147,10 +147,10 @@ class Stars:
             own = offers.defined | (offers.imported.keys() - outside.keys())
             inner = self._through(file, offers.stars, seen, depth + 1) | outside
             for name in filter(offers.has, (*inner, *own)):
-                found.pop(name, None)
+                brought.pop(name, None)
                 if name not in own:
-                    found[name] = inner[name]
-        return found
+                    brought[name] = inner[name]
+        return brought
 
 
 def _text(name: bytes) -> str:

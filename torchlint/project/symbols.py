@@ -116,18 +116,18 @@ class Locator:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._under(folder, parts)
-        found = self._on_sys_path(folder, parts, roots) or self._above(folder, parts)
-        if found is None and parts and parts[0] in sys.stdlib_module_names:
+        located = self._on_sys_path(folder, parts, roots) or self._above(folder, parts)
+        if located is None and parts and parts[0] in sys.stdlib_module_names:
             return None  # `import random` is not some other folder's random.py
-        if found is None and parts and parts[0] in self._roots:
+        if located is None and parts and parts[0] in self._roots:
             return self._beside(folder, parts, self._roots[parts[0]])
-        for start in range(1, len(parts) - 1) if found is None else ():
+        for start in range(1, len(parts) - 1) if located is None else ():
             # The folder was copied out of a larger package, so leading names are missing.
-            found = self._above(folder, parts[start:])
-            if found is not None and len(parts) - start - len(found[1]) >= _CUT_OUT:
-                return found
-            found = None
-        return found
+            located = self._above(folder, parts[start:])
+            if located is not None and len(parts) - start - len(located[1]) >= _CUT_OUT:
+                return located
+            located = None
+        return located
 
     def _on_sys_path(
         self, folder: str, parts: tuple[str, ...], roots: tuple[Root, ...]
@@ -169,12 +169,12 @@ class Locator:
         with that name below the script's folder or one of the two above it."""
         for _ in range(LEVELS_UP):
             matches = {
-                found
+                located
                 for folder in folders
                 if folder.startswith(near + os.sep)
                 and self._file(os.path.join(folder, "__init__.py")) is None  # a package is no root
-                and (found := self._under(folder, parts)) is not None
-                and len(found[1]) <= 1
+                and (located := self._under(folder, parts)) is not None
+                and len(located[1]) <= 1
             }
             if matches:
                 return matches.pop() if len(matches) == 1 else None
@@ -243,12 +243,12 @@ class Index:
 
         With `load`, an unparsed file that the name leads to is added to `missing`.
         """
-        found = self._symbol(path, dotted, 0)
-        if isinstance(found, _Unparsed):
+        located = self._symbol(path, dotted, 0)
+        if isinstance(located, _Unparsed):
             if load:
-                self.missing.add(found.path)
+                self.missing.add(located.path)
             return None
-        return found
+        return located
 
     def members(self, path: str, dotted: str, depth: int = 0, *, load: bool = False) -> list[Key]:
         """The functions and classes of a module, also those that it imports from others of the
@@ -265,13 +265,13 @@ class Index:
             return []
         names = [each.name for each in summary.functions]
         names += [each.name for each in summary.classes]
-        found = {Key(file, name) for name in names if name and "." not in name}
-        found.update(
+        keys = {Key(file, name) for name in names if name and "." not in name}
+        keys.update(
             key for name, _ in summary.exports if (key := self.symbol(file, f":{name}")) is not None
         )
         for star in summary.stars:
-            found.update(self.members(file, star, depth + 1, load=load))
-        return sorted(found) if len(found) <= _MOST_MEMBERS else []
+            keys.update(self.members(file, star, depth + 1, load=load))
+        return sorted(keys) if len(keys) <= _MOST_MEMBERS else []
 
     def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Unparsed | None:
         located = self.locate(path, dotted)
@@ -363,13 +363,13 @@ class Index:
     @cached_property
     def _derived(self) -> dict[Key, list[Key]]:
         """By class: those parsed ones that name it as a base."""
-        found: dict[Key, list[Key]] = defaultdict(list)
+        subclasses: dict[Key, list[Key]] = defaultdict(list)
         for key, class_ in self.classes.items():
             for base in class_.bases:
                 parent = self.symbol(key.path, base)
                 if parent is not None:
-                    found[parent].append(key)
-        return found
+                    subclasses[parent].append(key)
+        return subclasses
 
     def callable(self, class_: Key, *, load: bool = False) -> Key | None:
         """What calling an instance runs: `forward` of a module, else `__call__`."""

@@ -64,14 +64,14 @@ def sys_path_roots(data: bytes) -> tuple[Root, ...]:
     if b"sys.path" not in data and b"addsitedir" not in data:
         return ()
     reader = _Reader(data)
-    found: dict[Root, None] = {}
+    roots: dict[Root, None] = {}
     for number, match in enumerate(_CHANGE.finditer(data)):
         if number >= _MOST_CHANGES:
             break
         statement = _statement(data[match.start(1) : match.start(1) + _LONGEST])
         if statement is not None:
-            found.update(dict.fromkeys(_added_by(statement, reader)))
-    return tuple(found)
+            roots.update(dict.fromkeys(_added_by(statement, reader)))
+    return tuple(roots)
 
 
 def _statement(text: bytes) -> ast.stmt | None:

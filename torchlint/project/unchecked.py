@@ -33,16 +33,16 @@ class Unchecked(NamedTuple):
 def unchecked(targets: Sequence[Target]) -> Unchecked | None:
     """What the named files import, directly or indirectly, that is not checked and mentions torch
     or reads tensors; None if that is nothing. Of very many files, the first are followed."""
-    known = {os.path.realpath(target.path) for target in targets}
+    checked = {os.path.realpath(target.path) for target in targets}
     named = [each.path for each in targets if each.named and each.data is None]
     waiting = [(path, path) for path in named if not is_notebook(path)][:_MOST_FILES]
-    found: dict[str, str] = {}
-    while waiting and len(found) < _MOST_FILES:
+    paths: dict[str, str] = {}
+    while waiting and len(paths) < _MOST_FILES:
         path, importer = waiting.pop(0)
         data = _read(path)
         relevant = mentions_torch(data)
         if path != importer and (relevant or any(word in data for word in _READS)):
-            found[path] = importer
+            paths[path] = importer
         if not relevant:
             continue
         from torchlint.project.imports import imported_names
@@ -50,13 +50,13 @@ def unchecked(targets: Sequence[Target]) -> Unchecked | None:
 
         for other in _imported(path, imported_names(data)[:_MOST_NAMES], sys_path_roots(data)):
             real = os.path.realpath(other)
-            if real not in known:
-                known.add(real)
+            if real not in checked:
+                checked.add(real)
                 waiting.append((other, importer))
-    if not found:
+    if not paths:
         return None
-    importer = next(iter(found.values()))
-    absolute = [os.path.abspath(path) for path in (importer, *found)]
+    importer = next(iter(paths.values()))
+    absolute = [os.path.abspath(path) for path in (importer, *paths)]
     folder = os.path.commonpath([os.path.dirname(path) for path in absolute])
     return Unchecked(tuple(map(shown_path, sorted(absolute[1:]))), importer, shown_path(folder))
 

@@ -52,18 +52,18 @@ class WordSearch:
 
     def answer(self, path: str, question: str) -> bool:
         """The answer to a question as `Answers` stores it: a pattern, or a prefixed word."""
-        known = self._answers(self._files[path]).get(question)
-        if known is None:
+        cached = self._answers(self._files[path]).get(question)
+        if cached is None:
             words = self._of(path)
             if question.startswith(_WORD):
-                known = words.contain(question.removeprefix(_WORD).encode())
+                cached = words.contain(question.removeprefix(_WORD).encode())
             elif question.startswith(_OFFERS):
-                known = Offered(words.data).fingerprint == question.removeprefix(_OFFERS)
+                cached = Offered(words.data).fingerprint == question.removeprefix(_OFFERS)
             else:
-                known = words.match(question)
+                cached = words.match(question)
             # Looked up again: reading may have shown that the file has changed.
-            self._answers(self._files[path]).note(question, answer=known)
-        return known
+            self._answers(self._files[path]).note(question, answer=cached)
+        return cached
 
     def row_of_function(self, path: str, name: str) -> int | None:
         """The row of the only function of a file with this name."""
@@ -76,11 +76,11 @@ class WordSearch:
 
     def offered(self, path: str) -> Offered:
         """What a file offers to a star import."""
-        found = self._offered.get(path)
-        if found is None:
-            found = self._offered[path] = Offered(self.data(path))
-        self.answer(path, _OFFERS + found.fingerprint)
-        return found
+        names_offered = self._offered.get(path)
+        if names_offered is None:
+            names_offered = self._offered[path] = Offered(self.data(path))
+        self.answer(path, _OFFERS + names_offered.fingerprint)
+        return names_offered
 
     def data(self, path: str) -> bytes:
         """The bytes of a file; empty if it cannot be read."""

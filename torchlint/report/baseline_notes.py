@@ -47,17 +47,17 @@ def expired(coverage: Coverage, name: str) -> Iterator[str]:
 def stale(coverage: Coverage) -> Iterator[str]:
     """A line for each function that has fewer findings of a rule than its entries cover."""
     claimed: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     gone: set[str] = set()
     for each in coverage.stale:
         name = _named(each.entry.key)
         claimed[name] += each.entry.size
-        found[name] += each.found
+        counts[name] += each.found
         if each.gone:
             gone.add(name)
     for name, size in claimed.items():
         why = " (there is no such file)" if name in gone else ""
-        yield f"{name}: {found[name] or 'none'} of {size} left{why}"
+        yield f"{name}: {counts[name] or 'none'} of {size} left{why}"
 
 
 def moved(coverage: Coverage) -> Iterator[str]:

@@ -93,18 +93,18 @@ def placed(
     """
     if not all(holds_here(each, node, module) for each in required):
         return None
-    found = Placed(
+    place = Placed(
         certain=all(holds_here(each, node, module) for each in else_hint),
         waits=tuple(each.value for each in required if each in _OF_PROJECT),
         hints=tuple(each.value for each in else_hint if each in _OF_PROJECT),
     )
     if Context.HOT not in (*required, *else_hint):
-        return found
-    heated = _heated(found, node, module, operand)
+        return place
+    heated = _heated(place, node, module, operand)
     if heated is not None or Context.HOT in required:
         return heated
-    hints = tuple(each for each in found.hints if each != Context.HOT.value)
-    return found._replace(certain=False, hints=hints)
+    hints = tuple(each for each in place.hints if each != Context.HOT.value)
+    return place._replace(certain=False, hints=hints)
 
 
 def settled(waiting: Waiting, project: Project) -> Finding | None:

@@ -126,22 +126,22 @@ class Pattern:
             keywords = _any_word(frameworks.keywords(self.names[0])) + _ASSIGNED
             return (keywords, *_any_text(self.bad))
         if self.kind is _METHOD:
-            found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
+            patterns = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
         elif self.kind in (_SETTING, _ATTRIBUTE, _KEYWORD):
-            found = [_any_word(name.rpartition(".")[2] for name in self.names) + _ASSIGNED]
+            patterns = [_any_word(name.rpartition(".")[2] for name in self.names) + _ASSIGNED]
         else:
-            found = [_any_word(name.rpartition(".")[2] for name in self.names)]
+            patterns = [_any_word(name.rpartition(".")[2] for name in self.names)]
         packages = {_package(name) for name in self.names}
         if self.kind in (_CALL, _SETTING) and "" not in packages:
-            found.append(rf"{_any_word(packages)}|import \*")
+            patterns.append(rf"{_any_word(packages)}|import \*")
         if self.kind in (_KEYWORD, _ENVIRONMENT):
-            found += _any_text(self.bad)
+            patterns += _any_text(self.bad)
         if self.arguments and all(
             each.position is None and not each.missing for each in self.arguments
         ):
-            found.append(_any_word(each.name for each in self.arguments))
-            found += _any_text(value for each in self.arguments for value in each.values)
-        return tuple(found)
+            patterns.append(_any_word(each.name for each in self.arguments))
+            patterns += _any_text(value for each in self.arguments for value in each.values)
+        return tuple(patterns)
 
     @property
     def dotted(self) -> tuple[str, ...]:

@@ -107,17 +107,17 @@ class Outline:
             tail.append(node.attr)
             node = node.value
         if isinstance(node, ast.Name):
-            found = self._named(node.id)
+            names = self._named(node.id)
         elif isinstance(node, ast.IfExp) and not tail:
-            found = self.resolve(node.body) | self.resolve(node.orelse)
+            names = self.resolve(node.body) | self.resolve(node.orelse)
         elif isinstance(node, ast.BoolOp) and not tail:
-            found = frozenset().union(*map(self.resolve, node.values))
+            names = frozenset().union(*map(self.resolve, node.values))
         else:
             return frozenset()
         if not tail:
-            return found
+            return names
         rest = ".".join(reversed(tail))
-        return frozenset(canonical(f"{name}.{rest}") for name in found)
+        return frozenset(canonical(f"{name}.{rest}") for name in names)
 
     def _named(self, name: str) -> frozenset[str]:
         known = self._resolved.get(name)
@@ -127,28 +127,28 @@ class Outline:
             self._unsure |= name != self._open[-1]  # each is set to the other somewhere
             return frozenset()
         self._open.append(name)
-        found = set(map(canonical, self._imports.get(name, (f"builtins.{name}",))))
+        names = set(map(canonical, self._imports.get(name, (f"builtins.{name}",))))
         for value in self._aliases.get(name, ()):
-            found |= self.resolve(value)
+            names |= self.resolve(value)
         self._open.pop()
-        self._resolved[name] = frozenset(found)
+        self._resolved[name] = frozenset(names)
         return self._resolved[name]
 
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call]]:
         """By the last part of the called name; that of a choice by all of them."""
-        found: dict[str, list[ast.Call]] = defaultdict(list)
+        calls: dict[str, list[ast.Call]] = defaultdict(list)
         for call in self.nodes(ast.Call):
             for name in _lasts(call.func):
-                found[name].append(call)
-        return found
+                calls[name].append(call)
+        return calls
 
     @cached_property
     def _assigned(self) -> dict[str, list[ast.expr]]:
-        found: dict[str, list[ast.expr]] = defaultdict(list)
+        values_by_name: dict[str, list[ast.expr]] = defaultdict(list)
         for target, given in self._settings():
             for name, value in _unpacked(target, given):
-                found[name].append(value)
+                values_by_name[name].append(value)
         for each in self.nodes(ast.arguments):
             plain = (*each.posonlyargs, *each.args)
             named = [*zip(reversed(plain), reversed(each.defaults), strict=False)]
@@ -157,32 +157,32 @@ class Outline:
                 *zip(each.kwonlyargs, each.kw_defaults, strict=True),
             ):
                 if default is not None:
-                    found[parameter.arg].append(default)
-        return found
+                    values_by_name[parameter.arg].append(default)
+        return values_by_name
 
     @cached_property
     def _imports(self) -> dict[str, list[str]]:
         """What a name is imported from."""
-        found: dict[str, list[str]] = defaultdict(list)
+        origins: dict[str, list[str]] = defaultdict(list)
         for node in self.nodes(ast.Import):
             for each in node.names:
                 top = each.name.partition(".")[0]
-                found[each.asname or top].append(each.name if each.asname else top)
+                origins[each.asname or top].append(each.name if each.asname else top)
         for origin in self.nodes(ast.ImportFrom):
             if not origin.level and origin.module:
                 for each in origin.names:
-                    found[each.asname or each.name].append(f"{origin.module}.{each.name}")
-        return found
+                    origins[each.asname or each.name].append(f"{origin.module}.{each.name}")
+        return origins
 
     @cached_property
     def _aliases(self) -> dict[str, list[ast.expr]]:
         """The names, and choices of names, that a name is set to."""
-        found: dict[str, list[ast.expr]] = defaultdict(list)
+        values_by_name: dict[str, list[ast.expr]] = defaultdict(list)
         kinds = (ast.Name, ast.Attribute, *_CHOICES)
         for target, value in self._settings():
             if isinstance(target, ast.Name) and isinstance(value, kinds):
-                found[target.id].append(value)
-        return found
+                values_by_name[target.id].append(value)
+        return values_by_name
 
     def _settings(self) -> Iterator[tuple[ast.expr, ast.expr]]:
         """Each target of an assignment, and its value."""
@@ -196,24 +196,24 @@ class Outline:
     @cached_property
     def _other_names(self) -> dict[str, set[str]]:
         """By the last part of a dotted name, the names that it is given."""
-        found: dict[str, set[str]] = defaultdict(set)
+        names_by_last: dict[str, set[str]] = defaultdict(set)
         for name, origins in self._imports.items():
             for origin in origins:
-                found[origin.rpartition(".")[2]].add(name)
+                names_by_last[origin.rpartition(".")[2]].add(name)
         given = [(name, value) for name, values in self._assigned.items() for value in values]
         given += [(each.arg, each.value) for each in self.nodes(ast.keyword) if each.arg]
         for name, value in given:
             for last in _lasts(value):
-                found[last].add(name)
-        return found
+                names_by_last[last].add(name)
+        return names_by_last
 
     def _spellings(self, lasts: set[str]) -> set[str]:
-        found, todo = set(lasts), list(lasts)
+        spellings, todo = set(lasts), list(lasts)
         while todo:
-            new = self._other_names.get(todo.pop(), set()) - found
-            found |= new
+            new = self._other_names.get(todo.pop(), set()) - spellings
+            spellings |= new
             todo += new
-        return found
+        return spellings
 
 
 def outline_of(path: str, data: bytes) -> Outline | None:

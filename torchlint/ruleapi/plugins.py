@@ -55,7 +55,7 @@ def contained(what: str, call: Callable[[], _T]) -> tuple[_T, str]:
     sys.stdout = sys.stderr = printed
     os._exit = _refused  # type: ignore[assignment]
     try:
-        found = call()
+        answer = call()
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -68,7 +68,7 @@ def contained(what: str, call: Callable[[], _T]) -> tuple[_T, str]:
         if stdout is not None:
             os.dup2(stdout, _STDOUT)
             os.close(stdout)
-    return found, one_line(printed.getvalue())
+    return answer, one_line(printed.getvalue())
 
 
 def _stdout_to_stderr() -> int | None:

@@ -45,11 +45,11 @@ def troubles_so_far() -> tuple[Trouble, ...]:
 
 @cache
 def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
-    found: dict[str, Rule] = {}
+    by_code: dict[str, Rule] = {}
     wrong: list[Trouble] = []
     for root in roots():
         if not root.plugin:
-            found.update((rule.code, rule) for rule in _rules_of(root))
+            by_code.update((rule.code, rule) for rule in _rules_of(root))
             continue
         who = f"The plugin `{root.plugin}`"
         where = (root.spec and root.spec.origin) or root.name
@@ -66,23 +66,23 @@ def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
             message = f"{who} printed `{printed}` while it was loaded; a rule prints nothing."
             wrong.append(Trouble(where, message))
         for rule in rules:
-            unfit = _unfit(rule, found)
+            unfit = _unfit(rule, by_code)
             if unfit:
                 wrong.append(Trouble(where, f"{who} has a rule {unfit}"))
             else:
                 rule.plugin = root.plugin
-                found[rule.code] = rule
-    return MappingProxyType(dict(sorted(found.items()))), tuple(wrong)
+                by_code[rule.code] = rule
+    return MappingProxyType(dict(sorted(by_code.items()))), tuple(wrong)
 
 
 def _rules_of(root: RuleRoot) -> list[Rule]:
     """The rules in a module or package, each once."""
-    found: dict[Rule, None] = {}
+    rules: dict[Rule, None] = {}
     for module in _modules(root.spec):
         for value in list(vars(module).values()):
             if isinstance(value, Rule):
-                found[value] = None
-    return list(found)
+                rules[value] = None
+    return list(rules)
 
 
 def _unfit(rule: Rule, known: Mapping[str, Rule]) -> str:

@@ -39,11 +39,11 @@ def roots() -> list[RuleRoot]:
     """The modules and packages with rules: the built-in ones first, then those of plugins."""
     from importlib import util
 
-    found = [RuleRoot(BUILT_IN, "", util.find_spec(BUILT_IN) or _in_checkout())]
+    roots_found = [RuleRoot(BUILT_IN, "", util.find_spec(BUILT_IN) or _in_checkout())]
     for name, plugin in sorted(_plugins().items()):
         if name != BUILT_IN:
-            found.append(RuleRoot(name, plugin, _found(name)))
-    return found
+            roots_found.append(RuleRoot(name, plugin, _found(name)))
+    return roots_found
 
 
 def _plugins() -> dict[str, str]:

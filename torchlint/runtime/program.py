@@ -74,13 +74,13 @@ def module(name: str, argv: tuple[str, ...]) -> Program:
     Raises:
         ProgramError: there is no such module, or it has no source.
     """
-    found = _origin(name) or _origin(f"{name}.__main__")
-    if found is None:
+    origin = _origin(name) or _origin(f"{name}.__main__")
+    if origin is None:
         raise ProgramError(
             f"No module {name} with a source file lies here; start torchlint in the folder where "
             f"`python -m {name}` works."
         )
-    return Program(name, True, argv, os.path.realpath(found), project_root(os.getcwd() + os.sep))
+    return Program(name, True, argv, os.path.realpath(origin), project_root(os.getcwd() + os.sep))
 
 
 def project_root(path: str) -> str:

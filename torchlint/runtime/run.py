@@ -181,12 +181,12 @@ class Run:
 
     def waits_for(self, others: Iterable[Run]) -> bool:
         """Whether one of its processes waits for a lock that another run holds."""
-        found = waiting()
-        if not found:  # mostly; to look at processes would disturb the one that is measured
+        waits = waiting()
+        if not waits:  # mostly; to look at processes would disturb the one that is measured
             return False
         own = {process.pid for process in self._tree.look()}
         theirs = {process.pid for other in others for process in other._tree.look()}
-        return any(waiter in own and holder in theirs for waiter, holder in found)
+        return any(waiter in own and holder in theirs for waiter, holder in waits)
 
     def network(self) -> Network:
         """What its processes have to do with the network now."""
@@ -213,12 +213,12 @@ class Run:
 
     def _hear(self, wait_s: float) -> tuple[Peer, Message] | None:
         try:
-            found = self._channel.receive(wait_s)
-            if found is not None:
-                self._note(*found)
+            message = self._channel.receive(wait_s)
+            if message is not None:
+                self._note(*message)
         except MalformedError as error:
             raise self.malformed(error) from error
-        return found
+        return message
 
     def _note(self, peer: Peer, message: Message) -> None:
         """What concerns every kind of run."""

@@ -43,7 +43,7 @@ def variables(
         temporary: folder for the run's temporary files, in that of the workspace.
         more: on top of this process's own variables.
     """
-    found = {
+    values = {
         "PYTHONFAULTHANDLER": "1",
         # Sets of strings in the same order each time: vocabularies are made of them.
         **({"PYTHONHASHSEED": "0"} if settings.mode == RECORD else {}),
@@ -52,12 +52,12 @@ def variables(
         **os.environ,
         **more,
     }
-    found |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary}
+    values |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary}
     if settings.threads is not None:
-        found |= dict.fromkeys(_THREADS, str(settings.threads))
+        values |= dict.fromkeys(_THREADS, str(settings.threads))
     if settings.device == "cpu":
-        found["CUDA_VISIBLE_DEVICES"] = ""
-    return found
+        values["CUDA_VISIBLE_DEVICES"] = ""
+    return values
 
 
 def _terminal_size() -> dict[str, str]:

@@ -112,11 +112,11 @@ def _documents(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
-        known = server.documents.get(params.text_document.uri)
-        if known is not None:
-            text = changed_text(known.buffer.text, params.content_changes, server.encoding)
+        document = server.documents.get(params.text_document.uri)
+        if document is not None:
+            text = changed_text(document.buffer.text, params.content_changes, server.encoding)
             version = params.text_document.version
-            server.edit(known.buffer._replace(version=version, text=text))
+            server.edit(document.buffer._replace(version=version, text=text))
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(_params: types.DidSaveTextDocumentParams) -> None:
@@ -169,12 +169,12 @@ def _answers(server: Server) -> None:
         shown = await server.shown(uri)
         if shown is None:
             return []
-        found: list[types.CodeAction] = []
+        code_actions: list[types.CodeAction] = []
         if _asked(types.CodeActionKind.QuickFix, only):
-            found += shown.quick_fixes(uri, params.range)
+            code_actions += shown.quick_fixes(uri, params.range)
         if _asked(FIX_ALL, only):
-            found += shown.fix_all()
-        return found
+            code_actions += shown.fix_all()
+        return code_actions
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:

@@ -51,15 +51,15 @@ class Files:
         if self.root is None:
             return False
         try:
-            found = plan([self.root], self._wishes)
+            planned = plan([self.root], self._wishes)
         except ConfigError as error:
             self._say(str(error))
             return False
-        for each in found.diagnostics:
+        for each in planned.diagnostics:
             if each.kind == "config":
                 self._say(f"{visible_path(each.path)}: {each.message}")
         before, self._disk = self._disk, {}
-        for target in found.targets:
+        for target in planned.targets:
             path = os.path.abspath(target.path)
             known = self._seen(path, target, before.get(path))
             if known is not None:

@@ -98,15 +98,19 @@ class OpenProject:
         Raises:
             Interrupted: by the store.
         """
-        known = self.files.known(buffer)
-        if known is None:
+        known_file = self.files.known(buffer)
+        if known_file is None:
             self.close(buffer.uri)
             return [Outcome(buffer, ())]
-        path = known.target.path
-        result = self._mapper([known]).map([known], Depth.RULES)[path] if known.relevant else None
+        path = known_file.target.path
+        result = (
+            self._mapper([known_file]).map([known_file], Depth.RULES)[path]
+            if known_file.relevant
+            else None
+        )
         if result is not None and any(each.kind in _NOT_READ for each in result.diagnostics):
             return [self._half_typed(buffer, path)]
-        self._open[path] = (buffer, known)
+        self._open[path] = (buffer, known_file)
         self.settled = False
         if not self._join_again():
             if not self._is_quick():
@@ -141,14 +145,16 @@ class OpenProject:
         if result is None:
             return ()
         before = {(each.code, each.scope, each.fingerprint): each for each in self._of(path)}
-        found = list(result.findings)
+        findings = list(result.findings)
         for waiting in result.waiting:
             now = waiting.finding
             held = before.get((now.code, now.scope, now.fingerprint))
             if held is not None:
                 fix = now.fix if held.fix else None
-                found.append(held._replace(start=now.start, end=now.end, fix=fix, until=now.until))
-        return tuple(found)
+                findings.append(
+                    held._replace(start=now.start, end=now.end, fix=fix, until=now.until)
+                )
+        return tuple(findings)
 
     def _outcome(self, path: str) -> Outcome:
         buffer, known = self._open[path]

@@ -48,12 +48,12 @@ class ServerStore(Store):
     def result(self, known: Known, depth: Depth) -> MapResult | None:
         self._give_way()
         key = _key(known, depth)
-        found = self._by_path.get(known.target.path, {}).get(key)
-        if found is None and known.target.data is None and self._cache is not None:
-            found = super().result(known, depth)
-            if found is not None:
-                self._remember(known, key, found)
-        return found
+        kept = self._by_path.get(known.target.path, {}).get(key)
+        if kept is None and known.target.data is None and self._cache is not None:
+            kept = super().result(known, depth)
+            if kept is not None:
+                self._remember(known, key, kept)
+        return kept
 
     def keep(self, known: Known, depth: Depth, result: MapResult) -> bool:
         self._remember(known, _key(known, depth), result)

@@ -92,22 +92,22 @@ def decode(data: bytes) -> tuple[BaselineEntry, ...]:
         ConfigError: with a sentence on what is wrong.
     """
     try:
-        found = json.loads(data.decode("utf-8-sig"), parse_int=_number)
+        document = json.loads(data.decode("utf-8-sig"), parse_int=_number)
     except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"This is not valid JSON: {shortened(str(error))}; fix it, or restore it from git."
         ) from None
-    if not isinstance(found, dict) or "version" not in found:
+    if not isinstance(document, dict) or "version" not in document:
         raise ConfigError("This is not a baseline; `torchlint baseline write` makes one.")
-    if found["version"] != VERSION:
+    if document["version"] != VERSION:
         raise ConfigError(
             f"The version of this baseline is not {VERSION}, which this torchlint reads; "
             "use the torchlint that wrote it, or a newer one."
         )
-    for key in found:
+    for key in document:
         if key not in _TOP:
             raise ConfigError(f"Unknown key `{shortened(key)}`{nearest(key, _TOP)}.")
-    listed = found.get("entries")
+    listed = document.get("entries")
     if not isinstance(listed, list):
         raise ConfigError("`entries` must be a list.")
     entries: dict[EntryKey, BaselineEntry] = {}

@@ -113,16 +113,16 @@ def compare(
     moved: list[tuple[BaselineEntry, str]] = []
     # Last the files that are gone: they take what the entries of other files leave over.
     for entry in sorted(entries, key=lambda each: (gone(each.key.path), each.key)):
-        held = waiting.take(entry, elsewhere=gone(entry.key.path))
-        holders.update((at, entry) for places in held.values() for at in places)
+        places_by_key = waiting.take(entry, elsewhere=gone(entry.key.path))
+        holders.update((at, entry) for places in places_by_key.values() for at in places)
         if not judged(entry):
             _keep(kept, entry)
             continue
-        for key, places in held.items():
+        for key, places in places_by_key.items():
             _keep(kept, entry._replace(key=key, size=len(places)))
             if key != entry.key:
                 moved.append((entry, key.path))
-        found = sum(len(places) for places in held.values())
+        found = sum(len(places) for places in places_by_key.values())
         if found < entry.size:
             stale.append(StaleEntry(entry, found, gone(entry.key.path)))
     expired = {at: entry for at, entry in holders.items() if entry.has_expired(today)}
@@ -221,14 +221,14 @@ def _left(
     findings: Sequence[tuple[EntryKey, Finding]], holders: Mapping[int, BaselineEntry], today: date
 ) -> tuple[Finding, ...]:
     """The findings to report; their messages say what the baseline knows about them."""
-    known = Counter(
+    covered = Counter(
         findings[at][0] for at, entry in holders.items() if not entry.has_expired(today)
     )
     left = []
     for at, (key, finding) in enumerate(findings):
         entry = holders.get(at)
         if entry is None:
-            left.append(_said(finding, _like_it(known[key])))
+            left.append(_said(finding, _like_it(covered[key])))
         elif entry.has_expired(today):
             owner = f" (owner: {entry.owner})" if entry.owner else ""
             left.append(_said(finding, f"The baseline covered it until {entry.expires}{owner}."))

@@ -206,11 +206,11 @@ class CommentLayout:
         """For each row, the first row from there on whose end a comment may follow."""
         lines = split_lines(self.text)
         taken = {row for first, last in self.inside for row in range(first, last)}
-        found = [len(lines) + 1] * (len(lines) + 2)
+        rows = [len(lines) + 1] * (len(lines) + 2)
         for row in range(len(lines), 0, -1):
             continued = lines[row - 1].endswith("\\") and row not in self.commented
-            found[row] = found[row + 1] if continued or row in taken else row
-        return found
+            rows[row] = rows[row + 1] if continued or row in taken else row
+        return rows
 
     def open_row(self, first: int, last: int) -> int | None:
         """The first of these rows whose end a comment may follow."""

@@ -112,12 +112,12 @@ class Suppressions:
         ]
 
     def _nearest(self, word: str) -> str:
-        known = self._hints.get(word)
-        if known is None:
+        hint = self._hints.get(word)
+        if hint is None:
             if len(self._hints) >= _MOST_HINTS:
                 return ""
-            known = self._hints[word] = nearest(word, (*self._names, *self._codes))
-        return known
+            hint = self._hints[word] = nearest(word, (*self._names, *self._codes))
+        return hint
 
     def scope(self, comment: Comment) -> str:
         """The dotted class and function around a comment."""

@@ -116,12 +116,12 @@ class PositionsByNeed:
         """As of `Positions`."""
         if self._whole is None:
             # Blanks and commas have no known parents, and are asked for after what is around them.
-            found = None if self._last is None else self._last[1].span(node)
-            if found is None:
+            recorded = None if self._last is None else self._last[1].span(node)
+            if recorded is None:
                 self._last = self._part(self._statement(node))
-                found = None if self._last is None else self._last[1].span(node)
-            if found is not None and self._last is not None:
-                return found[0] + self._last[0], found[1] + self._last[0]
+                recorded = None if self._last is None else self._last[1].span(node)
+            if recorded is not None and self._last is not None:
+                return recorded[0] + self._last[0], recorded[1] + self._last[0]
             self._whole = Positions(self._tree, self._text)
         return self._whole.span(node)
 
@@ -144,9 +144,9 @@ class PositionsByNeed:
 
     def _part(self, statement: cst.CSTNode | None) -> tuple[int, StatementPart] | None:
         """A statement, and where it begins; None where only the whole file tells."""
-        known = self._parts.get(id(statement))
-        if known is not None or statement is None or self._left <= 0:
-            return known
+        cached = self._parts.get(id(statement))
+        if cached is not None or statement is None or self._left <= 0:
+            return cached
         cut = statement is self._tree.body[-1] and not self._tree.has_trailing_newline
         if cut or len(self._parts) >= _MOST_PARTS or self._is_lossy:
             return None
@@ -156,8 +156,8 @@ class PositionsByNeed:
         # A text that is there twice, or not as LibCST gives it back, tells no place.
         if start == -1 or self._text.find(part.code, start + 1) != -1:
             return None
-        self._parts[id(statement)] = known = (start, part)
-        return known
+        self._parts[id(statement)] = cached = (start, part)
+        return cached
 
 
 class _Recorder(CodegenState):

@@ -188,26 +188,26 @@ class Tree:
 
     def enclosing(self, node: cst.CSTNode, *types: type[_N]) -> _N | None:
         """The nearest ancestor of one of these types."""
-        known = self._nearest.get(types)
-        if known is None:
-            known = self._nearest[types] = {}
+        nearest = self._nearest.get(types)
+        if nearest is None:
+            nearest = self._nearest[types] = {}
         key = id(node)
-        if key in known:
-            return known[key]  # type: ignore[return-value]
+        if key in nearest:
+            return nearest[key]  # type: ignore[return-value]
         kinds = types if len(types) > 1 else _concrete(types[0])
         parents = self._parents
         passed = [key]
-        found = parents.get(key)
-        while found is not None and found.__class__ not in kinds:
-            key = id(found)
-            if key in known:
-                found = known[key]
+        ancestor = parents.get(key)
+        while ancestor is not None and ancestor.__class__ not in kinds:
+            key = id(ancestor)
+            if key in nearest:
+                ancestor = nearest[key]
                 break
             passed.append(key)
-            found = parents.get(key)
+            ancestor = parents.get(key)
         for key in passed:
-            known[key] = found
-        return found  # type: ignore[return-value]
+            nearest[key] = ancestor
+        return ancestor  # type: ignore[return-value]
 
     def within(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """`node` and everything below it, without whitespace, in source order.

@@ -85,23 +85,23 @@ def read_finished(path: str) -> Finished:
         ExperimentError: it cannot be read, or `verify --json` did not write it.
     """
     try:
-        found = convert(parsed(read_bytes(path)), Finished)
+        finished = convert(parsed(read_bytes(path)), Finished)
     except SourceError as error:
         raise ExperimentError(f"{path}: {error.message}") from None
     except ValidationError:
-        found = None
-    if found is None or found.tool != "torchlint" or found.schema != SCHEMA:
+        finished = None
+    if finished is None or finished.tool != "torchlint" or finished.schema != SCHEMA:
         raise ExperimentError(
             f"{path} is not a result of this torchlint; write one with `torchlint verify --json`."
         )
-    if found.diff and not found.fixes:
+    if finished.diff and not finished.fixes:
         raise ExperimentError(
             f"{path} measured a change of your own and no fixes; write one without --with and "
             "--against."
         )
-    if found.exit == BY_CTRL_C and not found.proven():
+    if finished.exit == BY_CTRL_C and not finished.proven():
         raise ExperimentError(f"{path} is of a verification that was stopped; {_AGAIN}.")
-    return found
+    return finished
 
 
 def require_current(finished: Finished, path: str, program: Program, fixes: Fixes) -> None:
@@ -133,12 +133,12 @@ def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
     if changed:
         missing = changed[0] not in current
         return f"{changed[0]} {'cannot be read here' if missing else 'has changed'}"
-    known = {fix.id: fix.diff for fix in finished.fixes}
+    diffs = {fix.id: fix.diff for fix in finished.fixes}
     gone = [id_ for id_ in finished.proven() if id_ not in fixes.ids]
     if gone:
         rules = shlex.join(finished.given.rules) if finished.given else ""
         return f"there is no fix {gone[0]} now{f', and it was run with {rules}' if rules else ''}"
-    other = [id_ for id_ in fixes.ids if id_ in known and fixes.diff((id_,)) != known[id_]]
+    other = [id_ for id_ in fixes.ids if id_ in diffs and fixes.diff((id_,)) != diffs[id_]]
     return f"{other[0]} is another fix now" if other else ""
 
 
@@ -149,10 +149,10 @@ def _of_program(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def digests(paths: Iterable[str]) -> dict[str, str]:
     """Path as it is shown → SHA-256 of its bytes, for those that can be read."""
-    found = {}
+    by_path = {}
     for path in paths:
         try:
-            found[path] = hashlib.sha256(read_bytes(path)).hexdigest()
+            by_path[path] = hashlib.sha256(read_bytes(path)).hexdigest()
         except SourceError:
             continue
-    return found
+    return by_path

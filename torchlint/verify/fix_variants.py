@@ -24,15 +24,15 @@ def without(fix: str) -> str:
 
 def variants_of(fixes: Sequence[str], *, per_fix: bool) -> tuple[Variant, ...]:
     """The variants to run, each once: a single fix alone is the same as all fixes together."""
-    found = [Variant(ORIGINAL, ()), Variant(AGAIN, ()), Variant(CHANGED, tuple(fixes))]
+    variants = [Variant(ORIGINAL, ()), Variant(AGAIN, ()), Variant(CHANGED, tuple(fixes))]
     if not per_fix or len(fixes) < 2:
-        return tuple(found)
-    found += [Variant(only(fix), (fix,)) for fix in fixes]
+        return tuple(variants)
+    variants += [Variant(only(fix), (fix,)) for fix in fixes]
     if len(fixes) > 2:
-        found += [
+        variants += [
             Variant(without(fix), tuple(other for other in fixes if other != fix)) for fix in fixes
         ]
-    return tuple(found)
+    return tuple(variants)
 
 
 def compared(variants: Sequence[Variant]) -> tuple[Variant, ...]:

@@ -91,12 +91,12 @@ def layout(
     """
     left_s = math.inf if request.budget_s is None else request.budget_s - spent_s
     tried = list(_layouts(request, seen, changes, processors))
-    found = next((each for each in tried if each.needed.first_verdict <= left_s), None)
-    best = tried[-1] if found is None else found
+    fitting = next((each for each in tried if each.needed.first_verdict <= left_s), None)
+    best = tried[-1] if fitting is None else fitting
     return replace(
         best,
-        verdict_fits=found is not None,
-        numbers_fit=found is not None or best.needed.seeded <= left_s,
+        verdict_fits=fitting is not None,
+        numbers_fit=fitting is not None or best.needed.seeded <= left_s,
         narrowed=len(best.variants) < len(tried[0].variants),
         enough_s=spent_s + _SPARE * tried[0].needed.first_verdict,
     )

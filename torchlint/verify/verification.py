@@ -332,13 +332,13 @@ class _Verification(Session[Changes, Result]):
 def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:
     """What `check` finds and why it has no fix; what is in the script itself comes first."""
     ordered = sorted(findings, key=lambda each: os.path.realpath(each.path) != main)
-    found = []
+    files = []
     for finding in ordered[:_MOST_UNFIXED]:
         why = finding.withheld or ("its fix is not safe" if finding.fix else "its rule has none")
         place = f"{finding.path}:{finding.start.row}"
-        found.append(f"{finding.code} {finding.name} at {place} has no fix: {why}")
-    left = len(ordered) - len(found)
-    return found + (
+        files.append(f"{finding.code} {finding.name} at {place} has no fix: {why}")
+    left = len(ordered) - len(files)
+    return files + (
         [f"{left} more findings have no fix; `torchlint check` lists them."] if left else []
     )
 
@@ -350,26 +350,26 @@ def beside_and_not_alone(clash: str) -> str:
 
 def remarks(rounds: Rounds) -> list[str]:
     """What a reader has to know about how it was measured."""
-    found = []
+    sentences = []
     if rounds.one_at_a_time:
         why = "The memory does not hold the programs side by side"
         if rounds.clash:
             why = beside_and_not_alone(rounds.clash)
-        found.append(
+        sentences.append(
             f"{why}, so they were measured one after the other; changes of the machine in between "
             "widen the intervals."
         )
     unsteady, runs = rounds.unsteady()
     if unsteady > _MUCH_UNSTEADY * runs:
-        found.append(
+        sentences.append(
             f"{unsteady} of {runs} runs were still changing their pace while they were measured "
             f"(after {rounds.plan.warmup} steps of warm-up); a longer --warmup may narrow the "
             "intervals."
         )
     throttled, blocks = rounds.throttled()
     if throttled:
-        found.append(
+        sentences.append(
             f"The GPU's clock was held back in {throttled} of {blocks} blocks; heat, its power "
             "limit or other work does that."
         )
-    return found
+    return sentences

@@ -206,14 +206,14 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
         reason = "only a network that is not trained has convolutions"
         return because(_hint(finding, reason)._replace(message=_NOT_TRAINED), reason)
     if FlagChoice.OFF_SOMETIMES.value in decided:
-        found = _hint(finding, "some runs request determinism; set it only for the others")
+        as_hint = _hint(finding, "some runs request determinism; set it only for the others")
         asks = decided[FlagChoice.OFF_SOMETIMES.value]
         return because(
-            found, "some runs ask for determinism, or switch the search off, in {}", asks
+            as_hint, "some runs ask for determinism, or switch the search off, in {}", asks
         )
     if sequences:
-        found = _hint(finding, "sequences of many lengths are padded; only images have one size")
-        return because(found, _PADDED, Clue("padded sequences", files))
+        as_hint = _hint(finding, "sequences of many lengths are padded; only images have one size")
+        return because(as_hint, _PADDED, Clue("padded sequences", files))
     if not project.has_clue("one size", files):
         reason = "nothing shows that all inputs have the same size"
         return because(_hint(finding, reason), reason)

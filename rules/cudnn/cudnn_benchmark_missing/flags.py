@@ -81,18 +81,18 @@ def _by_call(call: cst.Call, module: Module) -> Iterator[FlagChoice]:
 def _decided(
     flag: str, value: cst.BaseExpression | None, node: cst.CSTNode, module: Module
 ) -> Iterator[FlagChoice]:
-    known = module.literal(value)
-    if flag == "benchmark" and known is not False:
+    value_of_flag = module.literal(value)
+    if flag == "benchmark" and value_of_flag is not False:
         yield FlagChoice.ON
     elif flag in ("benchmark", "enabled", "deterministic"):
-        slows = bool(known) if flag == "deterministic" else known is False
+        slows = bool(value_of_flag) if flag == "deterministic" else value_of_flag is False
         if slows and only_on_request(node, module):
             return
         if slows and under_option(node, module):
             yield FlagChoice.OFF_ON_REQUEST
         elif slows and not _sometimes(node, module):
             yield FlagChoice.OFF
-        elif slows or known is UNKNOWN:
+        elif slows or value_of_flag is UNKNOWN:
             yield FlagChoice.OFF_SOMETIMES
 
 

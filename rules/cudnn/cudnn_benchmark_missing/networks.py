@@ -113,12 +113,12 @@ def _is_frozen(name: str, module: Module) -> bool:
 @once
 def _calls_by_name(module: Module) -> dict[str, list[cst.Call]]:
     """By the dotted text of a network: the calls of it, and of its methods."""
-    found: dict[str, list[cst.Call]] = {}
+    calls: dict[str, list[cst.Call]] = {}
     for call in module.nodes(cst.Call):
         text = dotted_text(call.func)
         for name in {text, text.rpartition(".")[0]}:
-            found.setdefault(name, []).append(call)
-    return found
+            calls.setdefault(name, []).append(call)
+    return calls
 
 
 @once

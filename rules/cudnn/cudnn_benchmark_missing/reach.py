@@ -121,25 +121,25 @@ def leads_to_training(
     name and that of its class, or of one that inherits from it, are mentioned. What the script
     itself defines is no function or class of another file.
     """
-    known = set(reach.names)
-    owners = known - set(reach.own)
+    names_reached = set(reach.names)
+    owners = names_reached - set(reach.own)
     summaries = [project.summaries[path] for path in files if path in project.summaries]
     classes = [each for summary in summaries for each in summary.classes]
     for _ in range(CALL_DEPTH):
-        found: set[str] = set()
+        callers: set[str] = set()
         for class_ in classes:
             if class_.name.rpartition(".")[2] in owners:
                 owners.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
         for summary in summaries:
             for function in summary.functions:
-                if not _is_mentioned(function.name, owners, known, reach.whole):
+                if not _is_mentioned(function.name, owners, names_reached, reach.whole):
                     continue
                 if Key(summary.path, function.name) in training:
                     return True
                 for site in function.calls:
-                    found.update((site.target.rpartition(".")[2].lstrip(":"), site.method))
-        known |= found
-        owners |= found
+                    callers.update((site.target.rpartition(".")[2].lstrip(":"), site.method))
+        names_reached |= callers
+        owners |= callers
     return False
 
 

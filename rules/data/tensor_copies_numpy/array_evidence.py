@@ -38,16 +38,18 @@ def looks_like_array(node: cst.BaseExpression, module: Module, depth: int = 0) -
 
 def _named_array(node: cst.Name, module: Module, depth: int) -> bool:
     bindings = module.flow.reaching(node)
-    known = [each for each in bindings if each.how is not How.UPDATE]
-    if not known or any(module.value(each.value).has(TENSORS | Kind.LOADER) for each in known):
+    set_bindings = [each for each in bindings if each.how is not How.UPDATE]
+    if not set_bindings or any(
+        module.value(each.value).has(TENSORS | Kind.LOADER) for each in set_bindings
+    ):
         return False
-    if len(known) < len(bindings) and any(_sliced(each.node) for each in bindings):
+    if len(set_bindings) < len(bindings) and any(_sliced(each.node) for each in bindings):
         return True
     return all(
         each.how is How.ASSIGNMENT
         and each.value is not None
         and looks_like_array(each.value, module, depth + 1)
-        for each in known
+        for each in set_bindings
     )
 
 

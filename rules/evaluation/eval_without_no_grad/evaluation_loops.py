@@ -91,7 +91,7 @@ def is_of_evaluator(function: cst.FunctionDef, module: Module) -> bool:
 def _evaluated(module: Module) -> dict[Loop, cst.Call]:
     """The loops that evaluate, with the first call of a model in each. A call belongs to the
     innermost loop around it that goes over a loader, else to the outermost one."""
-    found: dict[Loop, cst.Call] = {}
+    calls: dict[Loop, cst.Call] = {}
     for call in module.nodes(cst.Call):
         learns = runs_model(call, module) and not _why_it_learns_nothing(call, module)
         loops = _loops_of(call, module) if learns else []
@@ -100,24 +100,24 @@ def _evaluated(module: Module) -> dict[Loop, cst.Call]:
         if loops and (evaluates or module.in_evaluation(call)):
             over = (loop for loop in loops if _is_over_loader(loop, module))
             loop = next(over, loops[-1])
-            if _is_first(loop, found, module):
-                found[loop] = call
-    return found
+            if _is_first(loop, calls, module):
+                calls[loop] = call
+    return calls
 
 
 @once
 def _refusals(module: Module) -> dict[Loop, tuple[str, cst.Call]]:
     """Why innermost loops that call a model do not evaluate one that learns, and the call."""
-    found: dict[Loop, tuple[str, cst.Call]] = {}
+    refusals: dict[Loop, tuple[str, cst.Call]] = {}
     for call in module.nodes(cst.Call):
         loop = next(module.loops.loops_around(call), None)
-        if loop is None or loop in found or not runs_model(call, module):
+        if loop is None or loop in refusals or not runs_model(call, module):
             continue
         said = _why_it_learns_nothing(call, module) or "nothing shows that {} evaluates"
         if said.startswith("nothing") and module.in_evaluation(call):
             said = "{} belongs to another loop, or to one that trains"
-        found[loop] = (said, call)
-    return found
+        refusals[loop] = (said, call)
+    return refusals
 
 
 def _why_it_learns_nothing(call: cst.Call, module: Module) -> str:
@@ -141,14 +141,14 @@ def _is_first(loop: Loop, before: Collection[Loop], module: Module) -> bool:
 
 def _loops_of(call: cst.Call, module: Module) -> list[Loop]:
     """The loops around a call that do not train, innermost first."""
-    found: list[Loop] = []
+    loops: list[Loop] = []
     anchors = [module.order(anchor) for anchor in module.loops.anchors]
     for loop in module.loops.loops_around(call):
         inside = set(map(module.order, module.calls_within(loop)))
         if not inside.isdisjoint(anchors):
             break
-        found.append(loop)
-    return found
+        loops.append(loop)
+    return loops
 
 
 def _is_part_of_model(call: cst.Call, module: Module) -> bool:

@@ -55,13 +55,13 @@ class ModuleOrder:
     @cached_property
     def _before(self) -> dict[cst.Call, dict[cst.Call, set[cst.CSTNode]]]:
         """For each layer, those whose output it gets, and the calls in `forward` that pass it."""
-        found: dict[cst.Call, dict[cst.Call, set[cst.CSTNode]]] = defaultdict(dict)
+        layers_before: dict[cst.Call, dict[cst.Call, set[cst.CSTNode]]] = defaultdict(dict)
         for layer, steps in self.layers.steps.items():
             for step in steps:
                 if step.after is not None:
-                    places = found[step.after].setdefault(layer, set())
+                    places = layers_before[step.after].setdefault(layer, set())
                     places.update([step.place] if step.called else [])
-        return found
+        return layers_before
 
     # containers ----------------------------------------------------------------------------
 
@@ -136,12 +136,12 @@ class ModuleOrder:
 
     def runs_once(self, layer: cst.Call) -> bool:
         """Whether a layer has one place in the model, or one per branch, and is not rewritten."""
-        held = self._holders(layer)
-        if held is None:
+        holders = self._holders(layer)
+        if holders is None:
             return False
         places = list(self.layers.placed.get(layer, ()))
         calls = list(self.calls.get(layer, ()))
-        if held and places and calls:
+        if holders and places and calls:
             return because(False, "the layer runs in a container and by {}", calls[0])
         if self._exclusive(places) and self._exclusive(calls):
             return True
@@ -226,12 +226,12 @@ class ModuleOrder:
 
     @cached_property
     def _overridden(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = defaultdict(set)
+        methods: dict[str, set[str]] = defaultdict(set)
         for class_ in self.module.nodes(cst.ClassDef):
             own = self.module.definitions.own_methods(class_)
             for base in self.module.definitions.bases(class_):
-                found[base] |= own.keys()
-        return found
+                methods[base] |= own.keys()
+        return methods
 
     # conditions --------------------------------------------------------------------------------
 

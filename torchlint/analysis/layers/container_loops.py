@@ -59,7 +59,7 @@ class ContainerLoops:
     @cached_property
     def _loops(self) -> dict[cst.For, bool]:
         """The loops over `self.layers` that run its items, and whether each is plain."""
-        found: dict[cst.For, bool] = {}
+        loops: dict[cst.For, bool] = {}
         for loop in self._module.nodes(cst.For):
             target = loop.target
             if not (dotted_text(loop.iter).startswith("self.") and isinstance(target, cst.Name)):
@@ -68,8 +68,8 @@ class ContainerLoops:
             for name, value in written:
                 if isinstance(value, cst.Call) and dotted_text(value.func) == target.value:
                     others = [other for other, _ in written if other == name]
-                    found[loop] = len(others) == 1 and _gets_only(value, name)
-        return found
+                    loops[loop] = len(others) == 1 and _gets_only(value, name)
+        return loops
 
     def _written(self, loop: cst.For) -> Iterator[tuple[str, cst.BaseExpression]]:
         for node in self._module.within(loop.body):

@@ -118,11 +118,11 @@ class Layers:
 
     def chain(self, node: cst.CSTNode) -> Chain:
         """What runs when the module that an expression stands for is called."""
-        known = self._chains.get(node)
-        if known is None:
+        cached = self._chains.get(node)
+        if cached is None:
             self._chains[node] = unknown(node)  # a module that is part of itself
-            known = self._chains[node] = self._chain(node)
-        return known
+            cached = self._chains[node] = self._chain(node)
+        return cached
 
     def _chain(self, node: cst.CSTNode) -> Chain:
         if isinstance(node, cst.Call):
@@ -236,11 +236,11 @@ class Layers:
             grown = self.grown(node)
             if grown is not None:
                 return grown
-        known = self._sequences.get(node)
-        if known is None:
+        cached = self._sequences.get(node)
+        if cached is None:
             self._sequences[node] = unknown(node)  # a list that is part of itself
-            known = self._sequences[node] = self._sequence(node)
-        return known
+            cached = self._sequences[node] = self._sequence(node)
+        return cached
 
     def _sequence(self, node: cst.CSTNode) -> Chain:
         if isinstance(node, (cst.List, cst.Tuple)):

@@ -79,13 +79,13 @@ class LayerLists:
     def _all_items(self, containers: Iterable[cst.BaseExpression] | None) -> Items | None:
         if containers is None:
             return None
-        found: Items = []
+        all_items: Items = []
         for container in containers:
             items = self.items(container)
             if items is None:
                 return None
-            found += items
-        return found
+            all_items += items
+        return all_items
 
     def assigned(self, node: cst.CSTNode, *, partly: bool = True) -> Items | None:
         """What a name or `self.name` is set to; None if that is not all known."""
@@ -122,15 +122,15 @@ class LayerLists:
     @cached_property
     def grown(self) -> dict[GrownList, list[cst.CSTNode]]:
         """For each list that grows, the calls and statements that make it grow."""
-        found: dict[GrownList, list[cst.CSTNode]] = {}
+        additions: dict[GrownList, list[cst.CSTNode]] = {}
         for node in self._module.nodes(cst.Call, cst.AugAssign, cst.Assign):
             name = grown_name(node)
             class_ = self._module.class_(node) if name == "self" else None
             if class_ is not None and not self.is_sequential(class_):
                 continue
             if name and (name.startswith("self.") or "." not in name):
-                found.setdefault((self._owner(node), name), []).append(node)
-        return found
+                additions.setdefault((self._owner(node), name), []).append(node)
+        return additions
 
     def _owner(self, node: cst.CSTNode) -> Owner:
         return self._module.function(node) or self._module.tree
@@ -154,18 +154,18 @@ class LayerLists:
     def _added(self, node: cst.CSTNode) -> Items:
         """What is put into a list or `nn.ModuleList` after it was made."""
         named = self.named(node)
-        found: Items = []
+        items: Items = []
         for place in self.grown[named] if named else ():
             if isinstance(place, cst.Call) and isinstance(place.func, cst.Attribute) and place.args:
                 value = place.args[-1].value
                 extends = place.func.attr.value == "extend"
-                found += (self.items(value) or [value]) if extends else [value]
-        return found
+                items += (self.items(value) or [value]) if extends else [value]
+        return items
 
     @cached_property
     def unordered(self) -> frozenset[GrownList]:
         """Lists that become an `nn.ModuleList`, which runs its items in no order of its own."""
-        found: set[GrownList] = set()
+        unordered_lists: set[GrownList] = set()
         for call in self._module.nodes(cst.Call):
             if not self._module.calls(call, *UNORDERED):
                 continue
@@ -174,8 +174,8 @@ class LayerLists:
             if any(self.loops.run_in_order(target) for target in targets):
                 continue
             holders = [*targets, *(arg.value for arg in call.args)]
-            found.update((owner, dotted_text(holder)) for holder in holders)
-        return frozenset(found)
+            unordered_lists.update((owner, dotted_text(holder)) for holder in holders)
+        return frozenset(unordered_lists)
 
 
 def assign_targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:

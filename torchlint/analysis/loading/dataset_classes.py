@@ -108,13 +108,15 @@ def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
     functions = reachable(getitem, methods, module)
     if puts_on_device(class_, functions, module):
         return Dataset(Cost.DEVICE)
-    held = held_by(class_, methods.get("__init__"), module) or writes_to_self(functions, module)
-    found = _work(functions, methods, module) or _read_of_file(class_, functions, module)
-    if found is None:
-        found = Dataset(Cost.WORK, _decodes(vision)) if vision else Dataset(Cost.UNKNOWN)
+    held_reason = held_by(class_, methods.get("__init__"), module) or writes_to_self(
+        functions, module
+    )
+    work = _work(functions, methods, module) or _read_of_file(class_, functions, module)
+    if work is None:
+        work = Dataset(Cost.WORK, _decodes(vision)) if vision else Dataset(Cost.UNKNOWN)
         if vision is None and _only_indexes(getitem, module):
-            found = Dataset(Cost.MEMORY)
-    return replace(found, held=held, indexed=True)
+            work = Dataset(Cost.MEMORY)
+    return replace(work, held=held_reason, indexed=True)
 
 
 def _decodes(vision: str | None) -> str:
@@ -133,13 +135,13 @@ def _streams(bases: list[str], methods: dict[str, Function]) -> bool:
 
 def reachable(function: Function, methods: dict[str, Function], module: Module) -> list[Function]:
     """The function, and the functions of this file that it calls, nearest first."""
-    found = {function: None}
+    functions = {function: None}
     nearest = [function]
     for _ in range(_DEEPEST):
         called = [each for one in nearest for each in _called(one, methods, module)]
-        nearest = [each for each in dict.fromkeys(called) if each not in found]
-        found.update(dict.fromkeys(nearest))
-    return list(found)
+        nearest = [each for each in dict.fromkeys(called) if each not in functions]
+        functions.update(dict.fromkeys(nearest))
+    return list(functions)
 
 
 def _called(function: Function, methods: dict[str, Function], module: Module) -> Iterator[Function]:

@@ -85,18 +85,18 @@ def _by_value(node: cst.BaseExpression, module: Module) -> Dataset:
 
 def _joined(found: Iterable[Dataset]) -> Dataset:
     """One answer for several candidates: a reason to report nothing wins, then doubt."""
-    known = [
+    datasets = [
         each for each in found if each.cost is not Cost.UNKNOWN or each.imported or each.indexed
     ]
-    if not known:
+    if not datasets:
         return _UNKNOWN
     for cost in (Cost.STREAM, Cost.DEVICE):
-        if any(each.cost is cost for each in known):
+        if any(each.cost is cost for each in datasets):
             return Dataset(cost)
-    first = known[0]
-    if any(each.cost is not first.cost or each.imported != first.imported for each in known):
+    first = datasets[0]
+    if any(each.cost is not first.cost or each.imported != first.imported for each in datasets):
         return _UNKNOWN
-    return next((each for each in known if each.held), first)
+    return next((each for each in datasets if each.held), first)
 
 
 # names -------------------------------------------------------------------------------------

@@ -27,11 +27,11 @@ _READING = frozenset({"get", "keys", "items", "values", "copy"})
 
 def spelled_out(call: cst.Call, module: Module) -> Spelled | None:
     """Every value that the `**dicts` of a call can pass, by key; None if that is unknown."""
-    found = Spelled()
+    spelled = Spelled()
     for arg in call.args:
-        if arg.star == "**" and not _add(found, arg.value, module, 0):
+        if arg.star == "**" and not _add(spelled, arg.value, module, 0):
             return None
-    return found
+    return spelled
 
 
 def _add(found: Spelled, node: cst.BaseExpression, module: Module, depth: int) -> bool:

@@ -29,10 +29,10 @@ def is_dataset(class_: cst.ClassDef, module: Module) -> bool:
 
 @once
 def _sample_functions(module: Module) -> frozenset[cst.FunctionDef]:
-    found: set[cst.FunctionDef] = set()
+    functions: set[cst.FunctionDef] = set()
     for class_ in module.nodes(cst.ClassDef):
         methods = module.definitions.methods(class_)
         for name in _PER_SAMPLE:
             if name in methods and is_dataset(class_, module):
-                found.update(reachable(methods[name], methods, module))
-    return frozenset(found)
+                functions.update(reachable(methods[name], methods, module))
+    return frozenset(functions)

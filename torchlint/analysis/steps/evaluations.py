@@ -112,17 +112,17 @@ class Evaluations:
     @cached_property
     def _modes(self) -> dict[cst.CSTNode | None, tuple[list[int], list[cst.CSTNode]]]:
         """By block: its statements that switch a model, and where they are."""
-        found: dict[cst.CSTNode | None, tuple[list[int], list[cst.CSTNode]]] = {}
+        modes: dict[cst.CSTNode | None, tuple[list[int], list[cst.CSTNode]]] = {}
         for line in self._mode_calls:
-            places, switches = found.setdefault(self._tree.parent(line), ([], []))
+            places, switches = modes.setdefault(self._tree.parent(line), ([], []))
             places.append(self._tree.order(line))
             switches.append(line)
-        return found
+        return modes
 
     @cached_property
     def _mode_calls(self) -> dict[cst.CSTNode, bool]:
         """Statements that switch a model: True to evaluation, False to training."""
-        found: dict[cst.CSTNode, bool] = {}
+        calls: dict[cst.CSTNode, bool] = {}
         for call in self._tree.nodes(cst.Call):
             if not isinstance(call.func, cst.Attribute):
                 continue
@@ -134,8 +134,8 @@ class Evaluations:
                 trains = name == "train" and not (
                     call.args and literal(call.args[0].value) is False
                 )
-                found[line] = not trains
-        return found
+                calls[line] = not trains
+        return calls
 
     def is_evaluation(self, function: cst.FunctionDef) -> bool:
         """Whether a function evaluates, by its name, its first statements, or because it goes

@@ -183,7 +183,7 @@ def asked_for(test: cst.BaseExpression) -> list[cst.BaseExpression]:
 
 def asked_truths(test: cst.BaseExpression) -> list[tuple[cst.BaseExpression, bool]]:
     """The parts of a condition as `asked_for`, and whether it asks that they hold, or do not."""
-    left, found = [(test, True)], []
+    left, truths = [(test, True)], []
     while left:
         part, truth = left.pop()
         if isinstance(part, cst.BooleanOperation):
@@ -191,8 +191,8 @@ def asked_truths(test: cst.BaseExpression) -> list[tuple[cst.BaseExpression, boo
         elif _is_not(part):
             left.append((part.expression, not truth))
         else:
-            found.append((part, truth))
-    return found
+            truths.append((part, truth))
+    return truths
 
 
 def looks_for_broken(test: cst.BaseExpression) -> bool:

@@ -64,19 +64,19 @@ class Loops:
     @cached_property
     def backward_calls(self) -> list[cst.Call]:
         """`loss.backward()`, `accelerator.backward(loss)`, `self.manual_backward(loss)`."""
-        found = []
+        calls = []
         for call in self._tree.nodes(cst.Call):
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
             if (name in ANY.backward_methods and not self._is_super(call)) or (
                 isinstance(call.func, cst.Name) and self._is_loss_scaler(call)
             ):
-                found.append(call)
-        return found
+                calls.append(call)
+        return calls
 
     @cached_property
     def optimizer_steps(self) -> list[cst.Call]:
         """`optimizer.step()`, `scaler.step(optimizer)`."""
-        found = []
+        steps = []
         for call in self._tree.nodes(cst.Call):
             func = call.func
             if not isinstance(func, cst.Attribute) or func.attr.value != "step":
@@ -89,8 +89,8 @@ class Loops:
                 or sounds_like_optimizer(owner)
                 or self._values.value(func.value).has(Kind.OPTIMIZER)
             ):
-                found.append(call)
-        return found
+                steps.append(call)
+        return steps
 
     @staticmethod
     def _is_super(call: cst.Call) -> bool:
@@ -125,14 +125,14 @@ class Loops:
     @cached_property
     def step_loops(self) -> dict[Loop, StepLoop]:
         """The loops whose own body does a backward pass or an optimizer step."""
-        found: dict[Loop, StepLoop] = {}
+        loops: dict[Loop, StepLoop] = {}
         for anchor in self.anchors:
             for loop in self.loops_around(anchor):
                 if self._walks_over(loop, anchor):
                     continue
-                found.setdefault(loop, StepLoop(loop, anchor))
+                loops.setdefault(loop, StepLoop(loop, anchor))
                 break
-        return found
+        return loops
 
     @cached_property
     def _indices(self) -> dict[cst.CSTNode, int]:
@@ -194,17 +194,17 @@ class Loops:
         True for those that do both, or that give the optimizer the loss: their body is one
         training step.
         """
-        found: dict[cst.FunctionDef, set[str]] = {}
+        functions: dict[cst.FunctionDef, set[str]] = {}
         for what, anchors in (("back", self.backward_calls), ("step", self.optimizer_steps)):
             for anchor in anchors:
                 function = self.function(anchor)
                 if function is None or self.is_closure(function):
                     continue
                 if all(self._walks_over(loop, anchor) for loop in self.loops_around(anchor)):
-                    found.setdefault(function, set()).add(what)
+                    functions.setdefault(function, set()).add(what)
                     if what == "step" and _takes_loss(anchor):
-                        found[function].add("back")
-        return {function: len(what) == 2 for function, what in found.items()}
+                        functions[function].add("back")
+        return {function: len(what) == 2 for function, what in functions.items()}
 
     @cached_property
     def _closures(self) -> frozenset[str]:
@@ -289,14 +289,14 @@ class Loops:
     def _inner_names(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> frozenset[str]:
         """The names that take all of their values in one round of a step loop, by loops inside of
         it; also those of loops over the parameters of a model."""
-        found: set[str] = set()
+        names: set[str] = set()
         for each in self.loops_around(node):
             inside = each is not loop and loop in self.step_loops
             if isinstance(each, cst.For) and (inside or _goes_over_parts(each)):
-                found |= {name.value for name in _target_names(each.target)}
+                names |= {name.value for name in _target_names(each.target)}
             if each is loop:
                 break
-        return frozenset(found)
+        return frozenset(names)
 
     def rare_part(
         self,
@@ -346,15 +346,15 @@ class Loops:
         anchors: dict[cst.CSTNode | None, list[cst.Call]] = {}
         for anchor in self.anchors:
             step = self.step_loop(anchor)
-            held: cst.CSTNode | None = self.function(anchor) if step is None else step.node
-            anchors.setdefault(held, []).append(anchor)
+            holder: cst.CSTNode | None = self.function(anchor) if step is None else step.node
+            anchors.setdefault(holder, []).append(anchor)
         steps = set(self.optimizer_steps)
-        found: dict[cst.CSTNode | None, set[cst.CSTNode]] = {}
-        for held, each in anchors.items():
+        blocks: dict[cst.CSTNode | None, set[cst.CSTNode]] = {}
+        for holder, each in anchors.items():
             around = [set(self._tree.ancestors(call)) for call in each if call in steps]
             common = set.intersection(*around) if around else set()
-            found[held] = common.union(self._tree.ancestors(each[0]))
-        return found
+            blocks[holder] = common.union(self._tree.ancestors(each[0]))
+        return blocks
 
     def is_rare(self, loop: Loop | None) -> bool:
         """Whether a whole loop runs only now and then, each time that its function is called."""
@@ -369,7 +369,7 @@ class Loops:
     @cached_property
     def _first_skips(self) -> dict[cst.CSTNode | None, cst.If]:
         """By block: its first statement that skips what follows on most rounds."""
-        found: dict[cst.CSTNode | None, cst.If] = {}
+        skips: dict[cst.CSTNode | None, cst.If] = {}
         for statement in self._tree.nodes(cst.If):
             if (
                 statement.orelse is None
@@ -378,8 +378,8 @@ class Loops:
                 and skips_most(statement.test)
                 and not looks_for_broken(statement.test)
             ):
-                found.setdefault(self._tree.parent(statement), statement)
-        return found
+                skips.setdefault(self._tree.parent(statement), statement)
+        return skips
 
 
 def _takes_loss(step: cst.Call) -> bool:

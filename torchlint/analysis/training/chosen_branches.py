@@ -55,21 +55,21 @@ def demands(node: cst.CSTNode, module: Module) -> tuple[Demand, ...]:
     """What callers must pass for code in a function to run, as far as its conditions say so."""
     if module.function(node) is None:
         return ()
-    found: dict[Demand, None] = {}
+    demanded: dict[Demand, None] = {}
     child = node
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef | cst.Lambda):
             break
         if isinstance(above, _BRANCHES) and child in (above.body, above.orelse):
-            found |= dict.fromkeys(_said(above.test, module, truth=child is above.body))
+            demanded |= dict.fromkeys(_said(above.test, module, truth=child is above.body))
         elif isinstance(above, cst.BooleanOperation) and child is above.right:
             whole = isinstance(above.operator, cst.And)
-            found |= dict.fromkeys(_said(above.left, module, truth=whole))
+            demanded |= dict.fromkeys(_said(above.left, module, truth=whole))
         for order, said in _after_leaving(module).get(above, ()):
             if order < module.order(child):
-                found |= dict.fromkeys(said)
+                demanded |= dict.fromkeys(said)
         child = above
-    return tuple(found)
+    return tuple(demanded)
 
 
 @once
@@ -78,15 +78,15 @@ def _after_leaving(
 ) -> dict[cst.CSTNode | None, list[tuple[int, tuple[Demand, ...]]]]:
     """By block: the conditions in it that leave their function, their place, and what is true
     after them: `if mask is None: return x`."""
-    found: dict[cst.CSTNode | None, list[tuple[int, tuple[Demand, ...]]]] = defaultdict(list)
+    demands: dict[cst.CSTNode | None, list[tuple[int, tuple[Demand, ...]]]] = defaultdict(list)
     for statement in module.nodes(cst.If):
         last = last_statement(statement.body)
         if statement.orelse is None and isinstance(last, cst.Return | cst.Raise):
             said = tuple(_said(statement.test, module, truth=False))
             if said:
                 place = module.order(last)
-                found[module.parent(statement)].append((place, said))
-    return found
+                demands[module.parent(statement)].append((place, said))
+    return demands
 
 
 def _said(
@@ -118,16 +118,16 @@ def _compared(test: cst.Comparison, module: Module, *, truth: bool) -> Iterator[
     if len(test.comparisons) != 1 or not isinstance(test.left, cst.Name):
         return
     asked = test.comparisons[0]
-    known = literal(asked.comparator)
-    if known is UNKNOWN or not module.flow.is_parameter(test.left):
+    literal_value = literal(asked.comparator)
+    if literal_value is UNKNOWN or not module.flow.is_parameter(test.left):
         return
     name = test.left.value
-    if isinstance(asked.operator, cst.Is | cst.IsNot) and known is None:
+    if isinstance(asked.operator, cst.Is | cst.IsNot) and literal_value is None:
         is_none = isinstance(asked.operator, cst.Is) is truth
         yield name, "none" if is_none else "some"
     elif isinstance(asked.operator, cst.Equal | cst.NotEqual):
         equal = isinstance(asked.operator, cst.Equal) is truth
-        yield name, f"{'==' if equal else '!='} {known!r}"
+        yield name, f"{'==' if equal else '!='} {literal_value!r}"
 
 
 def _typed(test: cst.Call, module: Module, *, truth: bool) -> Iterator[Demand]:

@@ -34,11 +34,11 @@ def may_be_off(node: cst.CSTNode, module: Module) -> bool:
 
 def switched_off_calls(module: Module) -> dict[str, cst.Call]:
     """The names of what a file calls with gradients off for certain, each with such a call."""
-    found: dict[str, cst.Call] = {}
+    calls: dict[str, cst.Call] = {}
     for call in module.nodes(cst.Call):
         if module.evaluations.grad_is_off(call) or _is_off_as_a_whole(call, module):
-            found.setdefault(dotted_text(call.func).rpartition(".")[2], call)
-    return {name: found[name] for name in sorted(found.keys() - {"", "no_grad", "inference_mode"})}
+            calls.setdefault(dotted_text(call.func).rpartition(".")[2], call)
+    return {name: calls[name] for name in sorted(calls.keys() - {"", "no_grad", "inference_mode"})}
 
 
 def _is_off_as_a_whole(node: cst.CSTNode, module: Module) -> bool:

@@ -115,17 +115,17 @@ def _purpose(node: cst.BaseExpression, module: Module, names: int) -> Purpose:
         if isinstance(above, _DECISIONS):
             return Purpose.CONDITION
         if isinstance(above, cst.Call):
-            found = _of_argument(above, module)
+            purpose = _of_argument(above, module)
         elif isinstance(above, cst.BinaryOperation):
-            found = _of_operand(above, child, module)
+            purpose = _of_operand(above, child, module)
         elif isinstance(above, cst.BaseSmallStatement):
             return _of_statement(above, child, module, names)
         elif isinstance(above, cst.IfExp):
-            found = Purpose.CONDITION if child is above.test else None
+            purpose = Purpose.CONDITION if child is above.test else None
         else:
-            found = None if isinstance(above, _PASSED_ON) else Purpose.UNKNOWN
-        if found is not None:
-            return found
+            purpose = None if isinstance(above, _PASSED_ON) else Purpose.UNKNOWN
+        if purpose is not None:
+            return purpose
         child = above
     return Purpose.UNKNOWN
 

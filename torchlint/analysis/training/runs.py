@@ -37,11 +37,11 @@ def device_of(module: Module) -> Device:
     """Where a file shows that its program runs."""
     if _names_accelerator(module):
         return Device.ACCELERATOR
-    found = max(_by_runners(module), default=Device.UNSAID)
-    if found is Device.ACCELERATOR or not _moves(module):
-        return found
+    device = max(_by_runners(module), default=Device.UNSAID)
+    if device is Device.ACCELERATOR or not _moves(module):
+        return device
     # `self.device` of a framework's module is what the framework has chosen.
-    return max(found, Device.CHOSEN) if found else Device.ACCELERATOR
+    return max(device, Device.CHOSEN) if device else Device.ACCELERATOR
 
 
 def _names_accelerator(module: Module) -> bool:

@@ -159,14 +159,14 @@ def waited_before(place: cst.CSTNode, module: Module) -> cst.Call | None:
 @once
 def _reads(module: Module) -> dict[str, tuple[list[int], list[Sync]]]:
     """By the text of what they read: the reads of numbers in source order, and their places."""
-    found: dict[str, tuple[list[int], list[Sync]]] = {}
+    reads: dict[str, tuple[list[int], list[Sync]]] = {}
     for call in module.nodes(cst.Call):
         sync = sync_of(call, module)
         if sync is not None and sync.scalar:
-            orders, alike = found.setdefault(module.source(sync.operand), ([], []))
+            orders, alike = reads.setdefault(module.source(sync.operand), ([], []))
             orders.append(module.order(call))
             alike.append(sync)
-    return found
+    return reads
 
 
 def _read_bindings(operand: cst.BaseExpression, module: Module) -> list[set[int]]:

@@ -40,12 +40,12 @@ _WITH_NUMBERS = {
 def other_library(name: str) -> Value | None:
     """What a function of OpenCV, SciPy, librosa and the like returns, if it is an array."""
     package, _, rest = name.partition(".")
-    known = _OTHER_LIBRARIES.get(package)
+    library = _OTHER_LIBRARIES.get(package)
     if name in _WITH_NUMBERS:
         return Value(Kind.CONTAINER, element=Value(Kind.FRESH | Kind.SCALAR))
     if name.startswith(_LAZY):
         return Value(Kind.UNKNOWN, classes=(name,))
-    if known is None or rest not in known:
+    if library is None or rest not in library:
         return None
     return Value(Kind.FRESH, dtype="uint8" if name == "cv2.imread" else None)
 

@@ -202,18 +202,18 @@ class CallValues:
 
     def _computed(self, node: cst.Call) -> Value:
         """A tensor function: its result lies where its tensors lie."""
-        found = self._contents(node)
+        contents = self._contents(node)
         device = argument(node, "device")
         if device is not None:
             return self._on(device)
-        if found.has(Kind.DEVICE | Kind.LIKELY):
-            return Value(Kind.DEVICE, placing(found.parameters))
-        kind = found.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
+        if contents.has(Kind.DEVICE | Kind.LIKELY):
+            return Value(Kind.DEVICE, placing(contents.parameters))
+        kind = contents.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
         if not kind:
             return Value(Kind.TENSOR)
         if kind & Kind.PARAMETER:
             kind |= Kind.TENSOR
-        return Value(kind, found.parameters)
+        return Value(kind, contents.parameters)
 
     def _builtin(self, name: str, node: cst.Call) -> Value | None:
         values = self._values
@@ -270,12 +270,12 @@ class CallValues:
 
     def _returned(self, function: cst.FunctionDef, node: cst.Call) -> Value:
         """What a function of this file returns, given the arguments of a call."""
-        found = NO_VALUE
+        returned = NO_VALUE
         for statement in self._own.returns(function):
             value = self._values.value(statement.value)
             if not value.only(Kind.HOST) or not isinstance(statement.value, cst.Name):
-                found |= value
-        return self._substituted(found, function, node)
+                returned |= value
+        return self._substituted(returned, function, node)
 
     def _substituted(self, found: Value, function: cst.FunctionDef, node: cst.Call) -> Value:
         if not found.kind:
@@ -449,21 +449,21 @@ class CallValues:
 
     def _unknown_function(self, node: cst.Call) -> Value:
         """Nobody knows the callee: what it makes of device tensors is likely one."""
-        found = self._contents(node)
+        contents = self._contents(node)
         classes = self._imported_classes(node)
         if classes:
             return Value(Kind.UNKNOWN, classes=classes)
-        return Value(Kind.LIKELY) if found.has(Kind.DEVICE | Kind.LIKELY) else UNKNOWN_VALUE
+        return Value(Kind.LIKELY) if contents.has(Kind.DEVICE | Kind.LIKELY) else UNKNOWN_VALUE
 
     def _contents(self, node: cst.Call) -> Value:
         """What a call is given: its arguments, and the elements of those that are containers."""
-        found = NO_VALUE
+        contents = NO_VALUE
         for arg in node.args:
             value = self._values.value(arg.value)
             if value.has(Kind.CONTAINER):
                 value = value.element or value
-            found |= value
-        return found
+            contents |= value
+        return contents
 
     def _imported_classes(self, node: cst.Call) -> tuple[str, ...]:
         """What the callee is called, if that looks like a class of another file."""
@@ -512,7 +512,7 @@ class CallValues:
         function = self._own.callee(source)
         if function is None:
             return environments.observed(source, index, self._values)
-        found = NO_VALUE
+        part = NO_VALUE
         for statement in self._own.returns(function):
             if not isinstance(statement.value, cst.Tuple):
                 return None
@@ -521,8 +521,8 @@ class CallValues:
                 isinstance(element, cst.StarredElement) for element in elements
             ):
                 return None
-            found |= self._values.value(elements[index].value)
-        return self._substituted(found, function, source) if found.kind else None
+            part |= self._values.value(elements[index].value)
+        return self._substituted(part, function, source) if part.kind else None
 
     @staticmethod
     def _prepared(value: Value) -> Value:

@@ -47,11 +47,11 @@ class Definitions:
 
     def own_methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
         """The methods that a class itself defines, by name."""
-        found: dict[str, cst.FunctionDef] = {}
+        methods: dict[str, cst.FunctionDef] = {}
         for statement in class_.body.body:
             if isinstance(statement, cst.FunctionDef):
-                found.setdefault(statement.name.value, statement)
-        return found
+                methods.setdefault(statement.name.value, statement)
+        return methods
 
     def methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
         """The methods of a class and of its bases in this file, the class's own first."""
@@ -93,12 +93,12 @@ class Definitions:
     @cached_property
     def _returns(self) -> dict[cst.FunctionDef, list[cst.Return]]:
         tree = self._values.tree
-        found: dict[cst.FunctionDef, list[cst.Return]] = {}
+        returns: dict[cst.FunctionDef, list[cst.Return]] = {}
         for node in tree.nodes(cst.Return):
             owner = tree.enclosing(node, cst.FunctionDef)
             if owner is not None:
-                found.setdefault(owner, []).append(node)
-        return found
+                returns.setdefault(owner, []).append(node)
+        return returns
 
     def method(self, func: cst.Attribute) -> cst.FunctionDef | None:
         """The method that is called, on `self` or an object of a class of this file."""

@@ -38,11 +38,11 @@ def iterated_call(source: cst.Call, values: Inference) -> Value | None:
     if names == ("builtins.enumerate",):
         return values.iterated(first, values.value(first))
     if names == ("builtins.zip",):
-        found: Value | None = None
+        iterated: Value | None = None
         for arg in source.args:
             part = values.iterated(arg.value, values.value(arg.value))
-            found = part if found is None else found | part
-        return found
+            iterated = part if iterated is None else iterated | part
+        return iterated
     if names == ("builtins.range",):
         return HOST_VALUE
     value = values.value(source)

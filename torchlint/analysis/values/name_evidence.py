@@ -60,21 +60,21 @@ class NameEvidence:
     @cached_property
     def _backward_operands(self) -> dict[str, list[cst.BaseExpression]]:
         """What `backward` is called on, by its text."""
-        found: dict[str, list[cst.BaseExpression]] = {}
+        operands: dict[str, list[cst.BaseExpression]] = {}
         for call in self._tree.nodes(cst.Call):
             for operand in _goes_backward(call):
-                found.setdefault(dotted_text(operand), []).append(operand)
-        return found
+                operands.setdefault(dotted_text(operand), []).append(operand)
+        return operands
 
     @cached_property
     def module_names(self) -> frozenset[str]:
         """Names on which methods are called that only modules have: `parameters`, `eval`."""
-        found: set[str] = set()
+        names: set[str] = set()
         for call in self._tree.nodes(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MODULE_ONLY:
-                found.add(dotted_text(call.func.value))
-        optimizers = {name for name in found if sounds_like_optimizer(name)}
-        return frozenset(found - optimizers - {"", "self"})
+                names.add(dotted_text(call.func.value))
+        optimizers = {name for name in names if sounds_like_optimizer(name)}
+        return frozenset(names - optimizers - {"", "self"})
 
     def tensor_names(self, node: cst.CSTNode) -> frozenset[str]:
         """Names of the enclosing function that tensor-only methods are called on."""
@@ -101,7 +101,7 @@ class NameEvidence:
     @cached_property
     def _type_checks(self) -> dict[str, list[_TypeCheck]]:
         """By name: where a check has shown of what type it is, or is not."""
-        found: dict[str, list[_TypeCheck]] = {}
+        checks: dict[str, list[_TypeCheck]] = {}
         for call in self._tree.nodes(cst.Call):
             name = call.args[0].value if call.args else None
             kinds = _asked_types(call) if isinstance(name, cst.Name) else None
@@ -109,32 +109,32 @@ class NameEvidence:
                 for where, truth, after in self._decided(call):
                     if (kind := kinds[truth]) is not None:
                         check = _TypeCheck(name, kind, where, after)
-                        found.setdefault(name.value, []).append(check)
-        return found
+                        checks.setdefault(name.value, []).append(check)
+        return checks
 
     def _decided(self, test: cst.BaseExpression) -> Iterator[tuple[cst.CSTNode, bool, bool]]:
         """Where the truth of a test is known: the code, its truth, and whether that is the code
         after the node rather than in it."""
-        known = {True: True, False: False}  # the truth of the test, by that of what is around it
+        truths = {True: True, False: False}  # the truth of the test, by that of what is around it
         child: cst.CSTNode = test
         for above in self._tree.ancestors(test):
             if isinstance(above, cst.BooleanOperation):
                 whole = isinstance(above.operator, cst.And)
-                if whole not in known:
+                if whole not in truths:
                     return
                 if child is above.left:
-                    yield above.right, known[whole], False
-                known = {whole: known[whole]}
+                    yield above.right, truths[whole], False
+                truths = {whole: truths[whole]}
             elif isinstance(above, cst.UnaryOperation) and isinstance(above.operator, cst.Not):
-                known = {not truth: known[truth] for truth in known}
+                truths = {not truth: truths[truth] for truth in truths}
             else:
-                yield from _branches(above, child, known)
+                yield from _branches(above, child, truths)
                 return
             child = above
 
     @cached_property
     def _tensor_names(self) -> dict[cst.FunctionDef | None, frozenset[str]]:
-        found: dict[cst.FunctionDef | None, set[str]] = {}
+        tensor_names: dict[cst.FunctionDef | None, set[str]] = {}
         for call in self._tree.nodes(cst.Call):
             func = call.func
             if (
@@ -143,8 +143,8 @@ class NameEvidence:
                 and func.attr.value in torch_api.TENSOR_METHODS
             ):
                 function = self._tree.enclosing(call, cst.FunctionDef)
-                found.setdefault(function, set()).add(func.value.value)
-        return {function: frozenset(names) for function, names in found.items()}
+                tensor_names.setdefault(function, set()).add(func.value.value)
+        return {function: frozenset(names) for function, names in tensor_names.items()}
 
 
 def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:

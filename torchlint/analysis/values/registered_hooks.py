@@ -21,7 +21,7 @@ def registered_hooks(tree: Tree) -> frozenset[str]:
 
 
 def _in_tables(tree: Tree) -> set[str]:
-    found = set()
+    handlers = set()
     for assign in tree.nodes(cst.Assign):
         target = assign.targets[0].target
         if isinstance(target, cst.Subscript) and dotted_text(target.value).endswith(
@@ -30,29 +30,29 @@ def _in_tables(tree: Tree) -> set[str]:
             key = target.slice[0].slice
             name = literal(key.value) if isinstance(key, cst.Index) else None
             if name in ANY.table_keys and isinstance(assign.value, cst.Name):
-                found.add(assign.value.value)
-    return found
+                handlers.add(assign.value.value)
+    return handlers
 
 
 def _handlers(tree: Tree) -> set[str]:
-    found = set()
+    handlers = set()
     for call in tree.nodes(cst.Call):
         if _ends(call.func, ANY.handler_calls) and len(call.args) > 1:
             event, handler = call.args[0].value, call.args[1].value
             if _is_iteration_event(event) and isinstance(handler, cst.Name):
-                found.add(handler.value)
-    return found
+                handlers.add(handler.value)
+    return handlers
 
 
 def _decorated(tree: Tree) -> set[str]:
-    found = set()
+    handlers = set()
     for decorator in tree.nodes(cst.Decorator):
         call = decorator.decorator
         if isinstance(call, cst.Call) and call.args and _ends(call.func, ANY.handler_decorators):
             owner = tree.parent(decorator)
             if _is_iteration_event(call.args[0].value) and isinstance(owner, cst.FunctionDef):
-                found.add(owner.name.value)
-    return found
+                handlers.add(owner.name.value)
+    return handlers
 
 
 def _ends(node: cst.CSTNode, names: frozenset[str]) -> bool:

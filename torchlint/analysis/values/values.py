@@ -79,19 +79,19 @@ class Values:
         """What is known of the value of an expression; `Kind.UNKNOWN` where nothing is."""
         if node is None:
             return NO_VALUE
-        known = self._known.get(id(node))
-        if known is None:
+        cached = self._known.get(id(node))
+        if cached is None:
             if self._depth > _DEEPEST:
                 return UNKNOWN_VALUE
             self._known[id(node)] = NO_VALUE  # a value that depends on itself adds nothing
             self._depth += 1
-            known = self._infer(node)
+            cached = self._infer(node)
             self._depth -= 1
-            if self._depth == 0 or known.kind:
-                self._known[id(node)] = known
+            if self._depth == 0 or cached.kind:
+                self._known[id(node)] = cached
             else:
                 del self._known[id(node)]
-        return known
+        return cached
 
     def _infer(self, node: cst.CSTNode) -> Value:
         if type(node) is cst.Name:
@@ -144,25 +144,25 @@ class Values:
         bindings = self._flow.reaching(node)
         if not bindings:
             return UNKNOWN_VALUE
-        found = NO_VALUE
+        value = NO_VALUE
         checked = self._evidence.checked(node)
         for binding in bindings:
             known = [kind for name, kind in checked if binding in self._flow.reaching(name)]
             if known:
-                found |= Value(known[-1])
+                value |= Value(known[-1])
                 continue
             if (
                 binding.how is How.UPDATE
-                and found.is_array
+                and value.is_array
                 and isinstance(binding.node, cst.Assign)
             ):
                 continue  # `array[0] = x` leaves it an array, whatever x is
-            found |= self._binding(binding)
-        if found.only(Kind.LIKELY) and self._is_loss(node, bindings):
+            value |= self._binding(binding)
+        if value.only(Kind.LIKELY) and self._is_loss(node, bindings):
             return DEVICE_VALUE
-        if found.kind and not found.has(Kind.UNKNOWN | Kind.PARAMETER):
-            return found
-        return self._with_evidence(found, node, bindings)
+        if value.kind and not value.has(Kind.UNKNOWN | Kind.PARAMETER):
+            return value
+        return self._with_evidence(value, node, bindings)
 
     def _is_loss(self, node: cst.Name, bindings: list[Binding]) -> bool:
         """Whether `backward` is called on a name: where its function does so at all, on what the
@@ -293,26 +293,26 @@ class Values:
 
     def _self_attribute(self, node: cst.Attribute) -> Value:
         name = node.attr.value
-        found = self._held(self.tree.enclosing(node, cst.ClassDef), name)
-        unknown = found.has(Kind.UNKNOWN) and found.only(Kind.UNKNOWN | Kind.HOST)
-        if found.kind and not unknown:
-            return found
+        value = self._held(self.tree.enclosing(node, cst.ClassDef), name)
+        unknown = value.has(Kind.UNKNOWN) and value.only(Kind.UNKNOWN | Kind.HOST)
+        if value.kind and not unknown:
+            return value
         if f"self.{name}" in self._evidence.backward_names:
             return DEVICE_VALUE
         kind = self._kind_by_name(f"self.{name}")
-        return Value(kind or Kind.UNKNOWN, classes=found.classes)
+        return Value(kind or Kind.UNKNOWN, classes=value.classes)
 
     def _held(self, class_: cst.ClassDef | None, name: str) -> Value:
         """What the objects of a class keep under a name."""
-        found = NO_VALUE
+        value = NO_VALUE
         for binding in self.assigned(class_, name):
             if self._is_parameter(binding.value):
-                found |= DEVICE_VALUE  # it moves with the module
+                value |= DEVICE_VALUE  # it moves with the module
             elif isinstance(binding.node, cst.Call) and name in self._numbers:
-                found |= DEVICE_VALUE | HOST_VALUE
+                value |= DEVICE_VALUE | HOST_VALUE
             else:
-                found |= shared(self._unpacked(binding, self.value(binding.value)))
-        return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
+                value |= shared(self._unpacked(binding, self.value(binding.value)))
+        return replace(value, kind=value.kind & ~Kind.PARAMETER, parameters=frozenset())
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
@@ -363,7 +363,7 @@ class Values:
     def _kept_under(self, name: cst.Name, key: str) -> Value:
         """What the file puts under a key of a dict: `{"step": 0}`, `state["step"] = 0`; nothing
         if something else may stand there as well."""
-        found = NO_VALUE
+        value = NO_VALUE
         for binding in self._flow.reaching(name):
             if binding.how is How.UPDATE:
                 target = _target(binding.node)
@@ -373,14 +373,14 @@ class Values:
                 if other is UNKNOWN:
                     return NO_VALUE
                 if other == key and binding.value is not None:
-                    found |= self.value(binding.value)
+                    value |= self.value(binding.value)
             elif isinstance(binding.value, cst.Dict) and not binding.path:
                 for element in binding.value.elements:
                     if not isinstance(element, cst.DictElement):
                         return NO_VALUE
                     if literal(element.key) == key:
-                        found |= self.value(element.value)
-        return found
+                        value |= self.value(element.value)
+        return value
 
     def is_cpu(self, device: cst.BaseExpression) -> bool:
         """Whether a device expression is the CPU for certain."""
@@ -404,16 +404,20 @@ class Values:
     @cached_property
     def attributes(self) -> dict[cst.ClassDef, dict[str, list[Binding]]]:
         """For each class, the assignments to `self.name` in its methods."""
-        found: dict[cst.ClassDef, dict[str, list[Binding]]] = {}
+        attributes_by_class: dict[cst.ClassDef, dict[str, list[Binding]]] = {}
         for assign in self.tree.nodes(cst.Assign):
             for target in assign.targets:
-                self._collect_attributes(found, target.target, assign, assign.value, ())
+                self._collect_attributes(
+                    attributes_by_class, target.target, assign, assign.value, ()
+                )
         for annotated in self.tree.nodes(cst.AnnAssign):
             if annotated.value is not None:
-                self._collect_attributes(found, annotated.target, annotated, annotated.value, ())
+                self._collect_attributes(
+                    attributes_by_class, annotated.target, annotated, annotated.value, ()
+                )
         for call in self.tree.nodes(cst.Call):
-            self._collect_buffer(found, call)
-        return found
+            self._collect_buffer(attributes_by_class, call)
+        return attributes_by_class
 
     def is_buffer(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is `self.name`, and the class gives the name a buffer alone."""

@@ -53,11 +53,11 @@ def add_ignore(
     if not reason and any(target.selection.require_reason for target in plan.targets):
         raise click.UsageError("Reasons are required; give one with --reason TEXT.")
     pool = pool_from(options)
-    found = add_ignores(plan.targets, wanted=options.wanted, note=note, pool=pool)
-    failed = apply(found.files)
-    diagnostics = [*plan.diagnostics, *found.diagnostics, *failed]
+    comments = add_ignores(plan.targets, wanted=options.wanted, note=note, pool=pool)
+    failed = apply(comments.files)
+    diagnostics = [*plan.diagnostics, *comments.diagnostics, *failed]
     print_diagnostics(diagnostics)
-    written = len(found.files) - len(failed)
+    written = len(comments.files) - len(failed)
     if not options.quiet:
-        print_lines([silenced(found.findings, written, len(plan.targets))])
+        print_lines([silenced(comments.findings, written, len(plan.targets))])
     raise click.exceptions.Exit(2 if diagnostics else 0)

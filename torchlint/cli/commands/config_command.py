@@ -45,10 +45,10 @@ def command(path: str, options: Options, output_format: str) -> None:
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{visible_path(path)}: {why_unreadable(error)}") from None
     try:
-        found = effective_settings(path, wishes_from(options), rule_names())
+        settings = effective_settings(path, wishes_from(options), rule_names())
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     if output_format == "json":
-        print_lines([report.as_json(found)])
+        print_lines([report.as_json(settings)])
     else:
-        print_lines(report.render(found, paint_for(sys.stdout)))
+        print_lines(report.render(settings, paint_for(sys.stdout)))

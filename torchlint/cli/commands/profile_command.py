@@ -130,7 +130,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     """
     begun = time.monotonic()
     program = program_from(words, module)
-    held = held_against(given)
+    hold = held_against(given)
     go_where_it_runs("profile", program, given)
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.subject import Linted
@@ -145,6 +145,6 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     request = replace(request, begun=begun + agree("profile", program, yes=given["yes"]))
     with progress:
         result = profile(request, subject, given["only"], progress, given["sweep"])
-    result = held(replace(result, options=how_it_was_run(click.get_current_context())))
+    result = hold(replace(result, options=how_it_was_run(click.get_current_context())))
     report(result, given, OF_PROFILE)
     raise click.exceptions.Exit(result.exit)

@@ -75,17 +75,17 @@ def command(
     scope = CheckScope(plan.targets, options.wanted, store.rule_names(), sound)
     baselines = Baselines(plan.targets, plan.baselines, baseline)
     configs = Configs(file=options.config, isolated=options.isolated)
-    found = [
+    comments = [
         *listed.listed_comments(plan.targets, checked.findings),
         *listed.listed_settings(plan.targets, configs, paths or (".",)),
     ]
     for each, coverage in baselines.compare(checked.findings, scope):
-        found += listed.listed_entries(each, coverage)
-    found.sort(key=lambda each: each.place)
+        comments += listed.listed_entries(each, coverage)
+    comments.sort(key=lambda each: each.place)
     if output_format == "json":
-        print_lines([report.as_json(found)])
+        print_lines([report.as_json(comments)])
     else:
-        print_lines(report.render(found, paint_for(sys.stdout)))
+        print_lines(report.render(comments, paint_for(sys.stdout)))
     print_diagnostics(checked.diagnostics)
     if checked.diagnostics:
         raise click.exceptions.Exit(2)

@@ -67,7 +67,7 @@ def command(
     target = _target(path, plan.targets)
     try:
         with FileCounter(sys.stderr) as progress:
-            found = explain(
+            explanation = explain(
                 target,
                 position,
                 rules,
@@ -80,12 +80,12 @@ def command(
         print_diagnostics([error.diagnostic])
         raise click.exceptions.Exit(2) from None
     if output_format == "json":
-        print_lines([report.as_json(found, place)])
+        print_lines([report.as_json(explanation, place)])
     else:
         paint = paint_for(sys.stdout)
-        print_lines(report.render(found, place, paint, all_rules=rule is not None))
-    print_diagnostics([*plan.diagnostics, *found.diagnostics])
-    if plan.diagnostics or found.diagnostics:
+        print_lines(report.render(explanation, place, paint, all_rules=rule is not None))
+    print_diagnostics([*plan.diagnostics, *explanation.diagnostics])
+    if plan.diagnostics or explanation.diagnostics:
         raise click.exceptions.Exit(2)
 
 

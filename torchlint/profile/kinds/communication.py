@@ -277,11 +277,11 @@ def _means(steps: list[tuple[float, ...]]) -> list[float]:
 
 def _by_place(ranks: Sequence[Sequence[Line]]) -> dict[Place | None, dict[int, list[Line]]]:
     """What each line sent, on each rank by its number in `ranks`."""
-    found: dict[Place | None, dict[int, list[Line]]] = {}
+    lines: dict[Place | None, dict[int, list[Line]]] = {}
     for number, sent in enumerate(ranks):
         for line in sent:
-            found.setdefault(line.place, {}).setdefault(number, []).append(line)
-    return found
+            lines.setdefault(line.place, {}).setdefault(number, []).append(line)
+    return lines
 
 
 def _least(

@@ -110,13 +110,13 @@ def _edits(finding: Finding, fix: Fix, excerpts: Excerpts) -> list[str]:
     """The edits of a fix, or a sentence instead."""
     if not fix.edits:
         return [visible(fix.message)]
-    found: list[str] = []
+    lines: list[str] = []
     grown = Counter[int | None]()
     for hunk in hunks(finding, excerpts):
         changed = changed_lines(hunk.before, hunk.after)
-        found += [_edit(hunk, change, grown[hunk.cell]) for change in changed]
+        lines += [_edit(hunk, change, grown[hunk.cell]) for change in changed]
         grown[hunk.cell] += len(hunk.after) - len(hunk.before)
-    return found if found and all(map(is_exact, found)) else [_INEXACT]
+    return lines if lines and all(map(is_exact, lines)) else [_INEXACT]
 
 
 def _edit(hunk: Hunk, change: Change, grown: int) -> str:

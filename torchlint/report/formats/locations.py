@@ -51,13 +51,13 @@ def identities(findings: Iterable[Finding], root: str) -> list[str]:
     """32 hexadecimal digits for each finding, unique in the report and stable when lines move: a
     digest of rule, path, scope and code, and of a count where these are equal."""
     seen: dict[str, int] = {}
-    found = []
+    digests = []
     for finding in findings:
         code = finding.fingerprint or finding.message
         key = "\0".join((finding.code, from_root(finding.path, root), finding.scope, code))
         count = seen[key] = seen.get(key, 0) + 1
-        found.append(identity(key, str(count)))
-    return found
+        digests.append(identity(key, str(count)))
+    return digests
 
 
 def identity(*parts: str) -> str:

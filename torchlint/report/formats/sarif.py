@@ -107,19 +107,19 @@ def _rule(rule: Rule | Help | None, code: str, name: str) -> Json:
         text = {"text": f"{code} {name}"}
         described = {"shortDescription": text, "fullDescription": text, "help": text}
         return {"id": code, "name": name, **described}
-    told = rule if isinstance(rule, Help) else _help(rule)
-    level = _LEVELS[told.tier]
-    summary = {"text": visible(told.summary)[:1024] or name}
+    help_text = rule if isinstance(rule, Help) else _help(rule)
+    level = _LEVELS[help_text.tier]
+    summary = {"text": visible(help_text.summary)[:1024] or name}
     return {
         "id": code,
         "name": name,
-        **({} if told.url is None else {"helpUri": told.url}),
+        **({} if help_text.url is None else {"helpUri": help_text.url}),
         "shortDescription": summary,
         "fullDescription": summary,
-        "help": {"text": told.page, "markdown": told.page},
+        "help": {"text": help_text.page, "markdown": help_text.page},
         "defaultConfiguration": {"level": level},
         "properties": {
-            "tags": ["performance", told.family],
+            "tags": ["performance", help_text.family],
             "problem.severity": _SEVERITIES[level],
         },
     }

@@ -70,11 +70,11 @@ def outside(
             themselves.
     """
     every = list(effects)
-    held = f"held back ({sandbox})" if sandbox else "held back"
+    verb = f"held back ({sandbox})" if sandbox else "held back"
     parts = [
         ("LET THROUGH", [each for each in every if each.is_let_through]),
         ("started by the script", [each for each in every if each.kind == PROCESS]),
-        (held, [each for each in every if details and not each.kept]),
+        (verb, [each for each in every if details and not each.kept]),
         ("started by packages", [each for each in every if details and each.kind == HELPER]),
     ]
     return [

@@ -115,15 +115,15 @@ class TextPage:
 
     def quoted(self, lines: Iterable[str]) -> list[str]:
         """The last of the script's own words: their indentation stays, and their ends."""
-        found: list[str] = []
+        quoted_lines: list[str] = []
         for line in map(visible, lines):
             indent = " " * min(2 + len(line) - len(line.lstrip()), self.width // 2)
             width = self.width - len(indent)
             parts = wrapped(line, width)
             if len(parts) > _SENTENCES[0]:
                 parts = [clipped(f"{parts[0]} …", width), *parts[1 - _SENTENCES[0] :]]
-            found += [indent + part for part in parts]
-        return found[-_QUOTED:]
+            quoted_lines += [indent + part for part in parts]
+        return quoted_lines[-_QUOTED:]
 
     def labelled(self, label: str, *facts: str) -> list[str]:
         """Facts behind a label; nothing if there are none."""

@@ -101,16 +101,16 @@ class _ProfileText(TextPage):
         """The numbered list, and what its lines give together."""
         if result.timing is None or result.sweep is not None:
             return Passage([])
-        found = result.findings
+        shown = result.findings
 
         def below(more: int) -> list[str]:
-            facts = [*_left_out(more), *(words.below(result) if found else [])]
+            facts = [*_left_out(more), *(words.below(result) if shown else [])]
             lines = [self.paint.dim(line) for line in joined(facts, self.width) if line]
             return lines + (self.sentence(left) if (left := words.unexplained(result)) else [])
 
         return Passage(
-            [] if found else self.sentence(words.nothing_found(result)),
-            [self._finding(number, each) for number, each in enumerate(found, 1)],
+            [] if shown else self.sentence(words.nothing_found(result)),
+            [self._finding(number, each) for number, each in enumerate(shown, 1)],
             below,
             least=_FINDINGS,
         )

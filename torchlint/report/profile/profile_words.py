@@ -197,20 +197,20 @@ def following(result: Profile) -> str:
 
 def changes(result: Profile) -> list[str]:
     """What has changed, part by part; none if nothing was compared."""
-    found = result.compared
-    if found is None:
+    compared = result.compared
+    if compared is None:
         return []
-    said = [_step_since(result, found)]
-    if found.elsewhere:
-        differs = "; ".join(found.elsewhere)
+    said = [_step_since(result, compared)]
+    if compared.elsewhere:
+        differs = "; ".join(compared.elsewhere)
         said.append(f"  not the same machine or torch: {differs}")
-    said += _sort("gone", found.gone)
-    said += _sort("new", found.new)
-    said += _sort("changed", found.changed)
-    if not (found.gone or found.new or found.changed):
+    said += _sort("gone", compared.gone)
+    said += _sort("new", compared.new)
+    said += _sort("changed", compared.changed)
+    if not (compared.gone or compared.new or compared.changed):
         said.append("  the findings are the same")
-    if found.only_once:
-        codes = ", ".join(found.only_once)
+    if compared.only_once:
+        codes = ", ".join(compared.only_once)
         said.append(f"  watched in one of the two only, not compared: {codes}")
     return said
 

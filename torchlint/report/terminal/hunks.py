@@ -39,13 +39,13 @@ def hunks(finding: Finding, excerpts: Excerpts) -> list[Hunk]:
     Empty if there is no fix, if it does not fit the file as it is now, or if its lines are too
     long to show.
     """
-    found = []
+    all_hunks = []
     for group in _groups(() if finding.fix is None else finding.fix.edits):
         hunk = _hunk(finding.path, group, excerpts)
         if hunk is None:
             return []
-        found.append(hunk)
-    return found
+        all_hunks.append(hunk)
+    return all_hunks
 
 
 def _groups(edits: Iterable[Edit]) -> Iterator[list[Edit]]:

@@ -94,21 +94,21 @@ def forest(result: Result) -> Forest:
     after the others."""
     margin = result.plan.margin if result.plan else _MARGIN
     floor = result.aa.floor if result.aa and math.isfinite(result.aa.floor) else 0.0
-    found = Forest(margin, floor if floor > margin else 0.0)
+    chart = Forest(margin, floor if floor > margin else 0.0)
     if result.aa is not None:
         colour = "noise" if result.aa.fit else "unfit"
         dots = _pair_ratios(result.strips, AGAIN)
-        found.rows.append(ForestRow("noise", _marks("noise", colour, result.aa.estimate, dots)))
+        chart.rows.append(ForestRow("noise", _marks("noise", colour, result.aa.estimate, dots)))
     dots, total = _pair_ratios(result.strips, CHANGED), result.total
     alone = [fix.alone.estimate for fix in result.fixes]
     if total is not None and alone != [total.estimate]:  # or it stands for the only fix
-        found.rows.append(ForestRow("total", _compared("total", total, dots)))
+        chart.rows.append(ForestRow("total", _compared("total", total, dots)))
         dots = []
     for fix in result.fixes:
         if fix.is_measured:
             marks = _compared("alone", fix.alone, dots) + _compared("after", fix.after)
-            found.rows.append(ForestRow(fix.id, marks, fix))
-    return found
+            chart.rows.append(ForestRow(fix.id, marks, fix))
+    return chart
 
 
 def tone(verdict: Verdict) -> str:
@@ -129,12 +129,12 @@ def _marks(shape: str, colour: str, estimate: Estimate | None, dots: Sequence[fl
 
 def _pair_ratios(strips: Sequence[BlockStrip], variant: str) -> list[float]:
     """The median ratio of each pair: what the interval is made of."""
-    found = []
+    dots = []
     for strip in strips:
         before, after = (strip.seconds.get(name, ()) for name in (ORIGINAL, variant))
         ratios = [a / b for a, b in zip(before, after, strict=False) if a > 0 and b > 0]
-        found += [median(ratios)] if ratios else []
-    return found
+        dots += [median(ratios)] if ratios else []
+    return dots
 
 
 # blocks ------------------------------------------------------------------------------------

@@ -218,13 +218,13 @@ def names(result: Result) -> dict[str, str]:
     enough."""
     codes = Counter(fix.code for fix in result.fixes)
     files = Counter((fix.code, os.path.basename(_file(fix))) for fix in result.fixes)
-    found = {}
+    names_by_id = {}
     for fix in result.fixes:
         path = _file(fix)
         base = os.path.basename(path)
         file = base if files[fix.code, base] == 1 else path
-        found[fix.id] = fix.code if codes[fix.code] == 1 else f"{fix.code} in {file}"
-    return found
+        names_by_id[fix.id] = fix.code if codes[fix.code] == 1 else f"{fix.code} in {file}"
+    return names_by_id
 
 
 def _file(fix: FixMeasurement) -> str:
@@ -242,12 +242,12 @@ def agreement(numerics: Numerics | None) -> Agreement:
 
 def numbers(numerics: Numerics | None) -> str:
     """The word on the numbers, and over how many steps it was found."""
-    found = agreement(numerics)
-    if numerics is None or found is Agreement.UNKNOWN:
+    agreed = agreement(numerics)
+    if numerics is None or agreed is Agreement.UNKNOWN:
         return "numbers not compared"
-    if found is Agreement.DIFFERS and numerics.first_step is not None:
-        return f"{found.value} from step {numerics.first_step} on"
-    return f"{found.value} over {plural(numerics.steps, 'step')}"
+    if agreed is Agreement.DIFFERS and numerics.first_step is not None:
+        return f"{agreed.value} from step {numerics.first_step} on"
+    return f"{agreed.value} over {plural(numerics.steps, 'step')}"
 
 
 def coverage(steps: int, unreached: Sequence[str]) -> str:
@@ -294,7 +294,7 @@ def reasons(result: Result) -> list[tuple[str, list[str], str]]:
     each reason once, what counts against a fix first. That the machine is unfit is not among them:
     it is the result's summary."""
     unfit = result.aa.why if result.aa else ""
-    found: dict[tuple[str, str], list[str]] = {}
+    ids_by_reason: dict[tuple[str, str], list[str]] = {}
     compared = [(fix.id, fix.alone, fix.after) for fix in result.fixes]
     if result.total is not None:
         compared.append(("total", result.total, None))
@@ -305,18 +305,18 @@ def reasons(result: Result) -> list[tuple[str, list[str], str]]:
             waits = f"after the others, the step waits for {fix.hidden_by}"
             said.append((("hidden", waits), fix.id))
     for key, name in said:
-        found.setdefault(key, []).append(name)
-    against_first = sorted(found, key=lambda key: key[0] not in _AGAINST)
-    return [(word, found[word, why], why) for word, why in against_first]
+        ids_by_reason.setdefault(key, []).append(name)
+    against_first = sorted(ids_by_reason, key=lambda key: key[0] not in _AGAINST)
+    return [(word, ids_by_reason[word, why], why) for word, why in against_first]
 
 
 def unmeasured(result: Result) -> list[tuple[Verdict, str, list[FixMeasurement]]]:
     """The fixes that were not measured, by their verdict and the reason for it."""
-    found: dict[tuple[Verdict, str], list[FixMeasurement]] = {}
+    by_reason: dict[tuple[Verdict, str], list[FixMeasurement]] = {}
     for fix in result.fixes:
         if not fix.is_measured:
-            found.setdefault((fix.alone.verdict, why_verdict(fix.alone)), []).append(fix)
-    return [(verdict, why, fixes) for (verdict, why), fixes in found.items()]
+            by_reason.setdefault((fix.alone.verdict, why_verdict(fix.alone)), []).append(fix)
+    return [(verdict, why, fixes) for (verdict, why), fixes in by_reason.items()]
 
 
 def why_verdict(found: Comparison) -> str:

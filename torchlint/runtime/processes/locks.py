@@ -9,17 +9,17 @@ def waiting() -> list[tuple[int, int]]:
     None where the system is not Linux
     (https://man7.org/linux/man-pages/man5/proc_locks.5.html).
     """
-    found: list[tuple[int, int]] = []
+    waits: list[tuple[int, int]] = []
     try:
         with open("/proc/locks", encoding="ascii") as stream:
             lines = [line.split() for line in stream]
     except OSError:
-        return found
+        return waits
     holder = 0
     for _number, *words in lines:
         # Whoever waits stands below the one that holds.
         if words[0] == "->":
-            found.append((int(words[4]), holder))
+            waits.append((int(words[4]), holder))
         else:
             holder = int(words[3])
-    return found
+    return waits

@@ -23,13 +23,13 @@ class Network:
 def network(pids: Collection[int]) -> Network:
     """What these processes do now; nothing where the system does not say."""
     try:
-        found = [each for each in psutil.net_connections("inet") if each.pid in pids]
+        connections = [each for each in psutil.net_connections("inet") if each.pid in pids]
         own = {each.address for card in psutil.net_if_addrs().values() for each in card}
     except (psutil.Error, OSError):
         return Network()
-    there = {each.raddr.ip.partition("%")[0] for each in found if each.raddr}
+    there = {each.raddr.ip.partition("%")[0] for each in connections if each.raddr}
     return Network(
-        any(each.status == psutil.CONN_LISTEN for each in found),
+        any(each.status == psutil.CONN_LISTEN for each in connections),
         any(ip not in own and not _is_loopback(ip) for ip in there),
     )
 

@@ -119,12 +119,12 @@ class ProcessTree:
 
     def _there(self) -> set[psutil.Process]:
         """The processes that exist. Dead ones that nobody has reaped yet lead to their groups."""
-        found = _below(lambda top: top in self._seen or self._is_ours(top.pid))
-        for process in found - self._seen:
+        processes = _below(lambda top: top in self._seen or self._is_ours(top.pid))
+        for process in processes - self._seen:
             with suppress(OSError):
                 self._sessions.add(os.getsid(process.pid))
         self._sessions.discard(os.getsid(0))
-        self._seen = {process for process in self._seen | found if process.is_running()}
+        self._seen = {process for process in self._seen | processes if process.is_running()}
         return self._seen
 
     def _is_ours(self, pid: int) -> bool:
@@ -200,11 +200,11 @@ def sweep(before: Collection[psutil.Process]) -> bool:
 
     def once() -> bool:
         end_adopted(lambda pid: is_foreign(pid, numbers))
-        found = _below(lambda top: top not in before and is_foreign(top.pid, ()))
-        for group in _groups(found):
+        processes = _below(lambda top: top not in before and is_foreign(top.pid, ()))
+        for group in _groups(processes):
             _signal_group(group, signal.SIGKILL)
-        reap(process.pid for process in found)
-        return not found
+        reap(process.pid for process in processes)
+        return not processes
 
     return _until_none_is_left(once)
 
@@ -221,15 +221,15 @@ def end_marked(folder: str, sessions: Collection[int]) -> bool:
         return False
 
     def once() -> bool:
-        found = {each for each in psutil.process_iter() if _is_alive(each) and ours(each)}
-        for process in tuple(found):
+        processes = {each for each in psutil.process_iter() if _is_alive(each) and ours(each)}
+        for process in tuple(processes):
             with suppress(psutil.Error):
-                found |= set(process.children(recursive=True))
-        found.discard(psutil.Process())
-        for process in found:
+                processes |= set(process.children(recursive=True))
+        processes.discard(psutil.Process())
+        for process in processes:
             with suppress(psutil.Error):
                 process.kill()
-        return not found
+        return not processes
 
     return _until_none_is_left(once)
 

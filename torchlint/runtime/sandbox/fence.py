@@ -103,11 +103,11 @@ def restrict(folders: list[bytes]) -> None:
 
 def _call(*arguments: object) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
-    found: int = libc.syscall(*arguments)
-    if found < 0:
+    result: int = libc.syscall(*arguments)
+    if result < 0:
         number = ctypes.get_errno() or errno.EINVAL
         raise OSError(number, os.strerror(number))
-    return found
+    return result
 
 
 if __name__ == "__main__":

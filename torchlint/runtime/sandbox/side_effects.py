@@ -174,10 +174,10 @@ def _shown(what: str, project: str) -> str:
 def _summed_up(effects: Iterable[SideEffect]) -> Iterator[SideEffect]:
     """Sum up in one line a new folder with many files, and many files in one that was there."""
     groups: dict[tuple[str, str, bool], list[SideEffect]] = {}
-    found = list(effects)
-    new = sorted(effect.what for effect in found if effect.kind == "mkdir")
+    summed = list(effects)
+    new = sorted(effect.what for effect in summed if effect.kind == "mkdir")
     outermost = [path for path in new if not _folder_among(path, set(new))]
-    for effect in found:
+    for effect in summed:
         if effect.kind in _OF_FILES:
             folder = _folder_among(effect.what, set(outermost)) or os.path.dirname(effect.what)
             groups.setdefault((effect.kind, folder, effect.kept), []).append(effect)
@@ -191,7 +191,7 @@ def _summed_up(effects: Iterable[SideEffect]) -> Iterator[SideEffect]:
         else:
             yield from group
     swallowed = {folder for kind, folder, _kept in full if kind == "create"}
-    for effect in found:
+    for effect in summed:
         if effect.kind == "mkdir" and not _folder_among(effect.what, swallowed):
             yield effect
 

@@ -141,7 +141,7 @@ def find_fixes(
     """
     report = check(targets, pool=pool, progress=progress, store=store)
     allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
-    found = [
+    fixes = [
         finding
         for finding in choose(report.findings, targets, wanted).findings
         # A comment that does nothing costs nothing.
@@ -149,7 +149,7 @@ def find_fixes(
     ]
     findings = [
         finding
-        for finding in found
+        for finding in fixes
         if finding.fix and finding.fix.edits and finding.fix.applicability in allowed
     ]
     collector = _Collector(targets, report.digests, rules)
@@ -160,7 +160,7 @@ def find_fixes(
         collector.sources,
         tuple(collector.left_out),
         report.diagnostics,
-        tuple(finding for finding in found if finding not in findings),
+        tuple(finding for finding in fixes if finding not in findings),
     )
 
 

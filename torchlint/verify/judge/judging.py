@@ -84,7 +84,7 @@ class Judge:
         """What each fix adds when all the others are made; empty for a single fix."""
         if not self._per_fix:
             return {}
-        found = self._judged(
+        judged = self._judged(
             {
                 fix: self._rounds.pairs(
                     variant_with(self.ids, [other for other in self.ids if other != fix]), CHANGED
@@ -92,7 +92,7 @@ class Judge:
                 for fix in self.ids
             }
         )
-        return self._where_it_shows(found)
+        return self._where_it_shows(judged)
 
     def undecided(self) -> bool:
         """Whether a coming look has a chance to settle something, or to find the machine fit."""

@@ -53,8 +53,8 @@ def noise(pairs: Pairs, design: Design) -> Noise:
     Raises:
         ValueError: there are no pairs, or a block has no time.
     """
-    found = _estimate(pairs, design.look_alpha)
-    sample = _sample(found)
+    estimate = _estimate(pairs, design.look_alpha)
+    sample = _sample(estimate)
     floor = exp(max(sample.half_width(0.05), abs(sample.mean))) - 1
     strict = sample.half_width(design.look_alpha)
     reach = exp(abs(sample.mean) + strict) - 1
@@ -75,7 +75,7 @@ def noise(pairs: Pairs, design: Design) -> Noise:
         )
     elif abs(sample.mean) > strict and reach > design.margin:
         why = f"identical programs differ, by up to {reach:.1%}: {_cause(pairs, sample)}"
-    return Noise(found, floor=floor, fit=not why, why=why)
+    return Noise(estimate, floor=floor, fit=not why, why=why)
 
 
 def margin_of(design: Design, found: Noise) -> float:

@@ -94,13 +94,13 @@ class Envelope:
         """Times the envelope, by step. Where the envelope has no end, nothing is outside of it."""
         widths = self._widths.get(name, {})
         noise = self._noise.get(name, frozenset())
-        found = {}
+        ratios = {}
         for step, far, floor in zip(distance.steps, distance.far, distance.floor, strict=True):
             width = widths.get(step, 0.0)
             if step < self.judged and step not in noise:
                 outside = far > 0 and width < np.inf
-                found[step] = float(np.divide(far, width + floor)) if outside else 0.0
-        return found
+                ratios[step] = float(np.divide(far, width + floor)) if outside else 0.0
+        return ratios
 
     def _only_noise(self) -> dict[str, frozenset[int]]:
         """By parameter, the steps at which it has moved by what rounding makes, and little else.
@@ -108,16 +108,16 @@ class Envelope:
         Such as the bias of a convolution before batch norm, whose gradient is what is left of a
         sum that should be zero: it depends on the order of the sum as nothing else does.
         """
-        found = {}
+        names = {}
         for name, course in self._reference.parameters.items():
             widths = self._widths[name]
             moved = np.linalg.norm(course.values, axis=1)
-            found[name] = frozenset(
+            names[name] = frozenset(
                 step
                 for step, far in zip(course.steps, moved, strict=True)
                 if widths.get(step, 0.0) > ROUGH * far
             )
-        return found
+        return names
 
     def _first_wide_step(self) -> int:
         """A loss that has come close to nothing still counts as the number that it was."""
@@ -149,10 +149,10 @@ def repeats_but_for_rounding(reference: Trace, again: Trace) -> bool:
 
 def _widths(reference: Trace, draws: Sequence[Trace]) -> Mapping[str, dict[int, float]]:
     """By quantity and step: how far the furthest draw has been up to then."""
-    found: dict[str, dict[int, float]] = {name: {} for name in reference.quantities}
+    widths: dict[str, dict[int, float]] = {name: {} for name in reference.quantities}
     for draw in draws:
         for name, distance in distances(reference, draw).items():
             grown: Floats = np.maximum.accumulate(distance.far)
             for step, far in zip(distance.steps, grown, strict=True):
-                found[name][step] = max(found[name].get(step, 0.0), float(far))
-    return found
+                widths[name][step] = max(widths[name].get(step, 0.0), float(far))
+    return widths

@@ -150,15 +150,15 @@ class Trace:
 
     def mean_losses(self) -> list[float]:
         """One number per step that has a loss; the steps after the first without are left out."""
-        found = []
+        losses = []
         for step in range(self.first, self.end):
             there = [
                 loss.values[loss.steps.index(step), 0] for loss in self.losses if step in loss.steps
             ]
             if not there:
                 break
-            found.append(float(np.mean(there)))
-        return found
+            losses.append(float(np.mean(there)))
+        return losses
 
 
 def shape_differs(reference: Trace, other: Trace) -> str:

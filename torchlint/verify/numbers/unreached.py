@@ -34,25 +34,25 @@ def unreached(
         places: id of a changed place → where it is, as `train.py:31`.
         with_last_step: the script takes no step beyond the recorded ones.
     """
-    found: list[str] = []
+    sentences: list[str] = []
     known = original.exercise_known and changed.exercise_known
     ran = {*original.exercised, *changed.exercised}
     lines = list(dict.fromkeys(where for id_, where in places.items() if id_ not in ran))
     if lines and known:
-        found.append(f"the change at {listed(lines, _MOST_PLACES)}")
+        sentences.append(f"the change at {listed(lines, _MOST_PLACES)}")
     if original.finished:
-        return tuple(found)
+        return tuple(sentences)
     reached = original.reached
     if reached.passes == 1 and not with_last_step:
         many = f" ({reached.batches} batches)" if reached.batches else ""
-        found.append(f"the end of the first pass over the data{many}")
+        sentences.append(f"the end of the first pass over the data{many}")
     if reached.schedules and not with_last_step:
-        found.append(f"a change of the learning rate by {' or '.join(reached.schedules)}")
+        sentences.append(f"a change of the learning rate by {' or '.join(reached.schedules)}")
     if not reached.evaluates:
         evaluations = list(_evaluations(dict.fromkeys((main, *reached.files))))
         if evaluations:
-            found.append(f"evaluation ({listed(evaluations, _MOST_PLACES)})")
-    return tuple(found)
+            sentences.append(f"evaluation ({listed(evaluations, _MOST_PLACES)})")
+    return tuple(sentences)
 
 
 def _evaluations(paths: Iterable[str]) -> Iterator[str]:

@@ -266,16 +266,16 @@ class CopyOnWrite(View):
         if goal.startswith(self.above):
             system.make_folders(self._drafts)
             draft = os.path.join(self._drafts, os.path.basename(draft)[-60:])
-        found = system.lstat(source)
-        if stat.S_ISLNK(found.st_mode):
+        status = system.lstat(source)
+        if stat.S_ISLNK(status.st_mode):
             system.symlink(system.readlink(source), draft)
         else:
             with system.open_file(draft, "wb") as sink:
                 if not empty:
                     with system.open_file(source, "rb") as stream:
                         shutil.copyfileobj(stream, sink, 1 << 20)
-            system.chmod(draft, stat.S_IMODE(found.st_mode))
-            system.utime(draft, ns=(found.st_atime_ns, found.st_mtime_ns))
+            system.chmod(draft, stat.S_IMODE(status.st_mode))
+            system.utime(draft, ns=(status.st_atime_ns, status.st_mtime_ns))
         if over:
             system.replace(draft, goal)
         else:

@@ -110,12 +110,12 @@ def _redirect(module: Any, rows: list[list[str]], view: CopyOnWrite) -> None:
     for *calls, at, parameter, how in rows:
         for call in calls:
             holder, _, name = call.rpartition(".")
-            found = private.inside(module, holder)
-            real = getattr(found, name, None)
+            functions = private.inside(module, holder)
+            real = getattr(functions, name, None)
             if real is not None:
                 stand_in = _elsewhere(real, _Moved(view, int(at), parameter, how))
-                is_static = isinstance(getattr(found, "__dict__", {}).get(name), staticmethod)
-                setattr(found, name, staticmethod(stand_in) if is_static else stand_in)
+                is_static = isinstance(getattr(functions, "__dict__", {}).get(name), staticmethod)
+                setattr(functions, name, staticmethod(stand_in) if is_static else stand_in)
 
 
 class _Moved:

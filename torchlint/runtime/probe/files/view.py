@@ -87,15 +87,15 @@ class View:
         real, same = self._real_folder(folder, given)
         if not name:
             real = real or "/"
-            place, found = self._found(real, given)
+            place, entry = self._found(real, given)
         else:
             real = f"{real}/{name}"
-            place, found = self._found(real, given)
-            if follow and found is not None and _is_plain_link(real, found):
+            place, entry = self._found(real, given)
+            if follow and entry is not None and _is_plain_link(real, entry):
                 real, same = self._walk(path, given)
                 real = real or "/"
-                place, found = self._found(real, given)
-        return Spot(real, self._territory.covers(real), straight and same, place, found)
+                place, entry = self._found(real, given)
+        return Spot(real, self._territory.covers(real), straight and same, place, entry)
 
     def place(self, real: str) -> str | None:
         """Where the file of a real path lies; None: there is none."""
@@ -154,12 +154,12 @@ class View:
     def names(self, real: str) -> set[str]:
         """Names of what lies in the folder with a real path."""
         above = self.upper + real
-        found = set(system.listdir(above)) if system.is_folder(above) else set()
+        listed = set(system.listdir(above)) if system.is_folder(above) else set()
         if not self.is_removed(real) and system.is_folder(real):
-            found.update(
+            listed.update(
                 name for name in system.listdir(real) if not self.is_removed(f"{real}/{name}")
             )
-        return found
+        return listed
 
     def mark(self, real: str) -> str:
         """The file that says that the real file is removed."""
@@ -177,22 +177,22 @@ class View:
     def _news_of(self, folder: str) -> tuple[bool, bool]:
         """Of the folder with a real path: whether it has an upper one, and whether something that
         lies in it is removed."""
-        known = self._news.get(folder)
-        if known is None:
+        news = self._news.get(folder)
+        if news is None:
             new = self.begun and system.access(self.upper + folder, os.F_OK)
             removed = self.begun and system.access(self.mark(f"{folder}/"), os.F_OK)
-            known = self._news[folder] = (new, removed)
-        return known
+            news = self._news[folder] = (new, removed)
+        return news
 
     def _real_folder(self, folder: str, given: str) -> tuple[str, bool]:
-        known = self._folders.get(folder)
-        if known is None:
-            known = self._walk(f"{folder}/.", given)
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._walk(f"{folder}/.", given)
             if len(self._folders) > _MOST_FOLDERS:
                 self._folders.clear()
                 self._news.clear()
-            self._folders[folder] = known
-        return known
+            self._folders[folder] = real
+        return real
 
     def _walk(self, path: str, given: str) -> tuple[str, bool]:
         """The real path, without a slash at its end, and whether all links are real ones.
@@ -209,8 +209,8 @@ class View:
                 real = real.rpartition("/")[0]
                 continue
             step = f"{real}/{name}"
-            place, found = self._found(step, given)
-            if found is not None and _is_plain_link(step, found):
+            place, entry = self._found(step, given)
+            if entry is not None and _is_plain_link(step, entry):
                 links += 1
                 if links > _MOST_LINKS:
                     raise system.error(errno.ELOOP, given)
@@ -220,8 +220,8 @@ class View:
                     real = ""
                 left.extend(reversed(target.split("/")))
                 continue
-            if left and (found is None or not stat.S_ISDIR(found.st_mode)):
-                raise system.error(errno.ENOENT if found is None else errno.ENOTDIR, given)
+            if left and (entry is None or not stat.S_ISDIR(entry.st_mode)):
+                raise system.error(errno.ENOENT if entry is None else errno.ENOTDIR, given)
             real = step
         return real, straight
 

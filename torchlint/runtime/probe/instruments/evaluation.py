@@ -145,15 +145,15 @@ class EvaluationObserver(Observer):
 
 def _tensors(result: Any) -> list[torch.Tensor]:
     """The first tensors of a module's result, in whatever it puts them."""
-    found: list[torch.Tensor] = []
+    tensors: list[torch.Tensor] = []
     left = deque([result])
-    while left and len(found) < _MOST_OUTPUTS:
+    while left and len(tensors) < _MOST_OUTPUTS:
         each = left.popleft()
         if isinstance(each, torch.Tensor):
-            found.append(each)
+            tensors.append(each)
         elif len(left) < _MOST_NODES:
             left.extend(_parts(each))
-    return found
+    return tensors
 
 
 def _parts(value: Any) -> Iterator[Any]:

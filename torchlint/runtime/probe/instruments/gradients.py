@@ -106,12 +106,12 @@ class GradientObserver(Observer):
             self._rows[owner] = self.places.here()
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                held = self._held.get(id(parameter))
-                if held is None or held.reference() is not parameter:
-                    held = _Held(weakref.ref(parameter), owner)
-                    self._held[id(parameter)] = held
-                held.looked += 1
-                held.had = held.had or parameter.grad is not None or not parameter.requires_grad
+                before = self._held.get(id(parameter))
+                if before is None or before.reference() is not parameter:
+                    before = _Held(weakref.ref(parameter), owner)
+                    self._held[id(parameter)] = before
+                before.looked += 1
+                before.had = before.had or parameter.grad is not None or not parameter.requires_grad
 
     def _called(self, _: int, module: Any, __: object) -> None:
         known = self._roots.get(id(module))
@@ -134,12 +134,12 @@ class GradientObserver(Observer):
                     )
 
     def _idle(self) -> list[ParameterGroup]:
-        found = (
+        idle = (
             (each.reference(), self._rows.get(each.optimizer), each.looked)
             for each in self._held.values()
             if not each.had
         )
-        return self._by_module(found)
+        return self._by_module(idle)
 
     def _for_nothing(self) -> list[ParameterGroup]:
         """Without parameters that change nevertheless, or that an optimizer holds which did not

@@ -124,11 +124,11 @@ class InputObserver(Observer):
         now_s, held_s = self._time.read()
         seconds = now_s - begun
         self._open = None
-        known = self._loaders.get(iterator)
-        if known is None:
+        watched = self._loaders.get(iterator)
+        if watched is None:
             loader = loader_iterators.describe(iterator, self.places)
-            known = self._loaders[iterator] = (self._maker(iterator), loader)
-        place, (made, loader) = self.places.here(), known
+            watched = self._loaders[iterator] = (self._maker(iterator), loader)
+        place, (made, loader) = self.places.here(), watched
         waits = self._waits.setdefault((place, made, loader), LoaderWaits(place, made, loader))
         waits.batches += given
         waits.samples_s += self._samples_s

@@ -99,13 +99,13 @@ class KernelObserver(Observer):
     def _stepped(self, number: int, optimizer: Any, _: object) -> None:
         if not self.watching:
             return
-        known = self._optimizers.get(number)
-        if known is None:
+        counts = self._optimizers.get(number)
+        if counts is None:
             tensors = sum(len(group["params"]) for group in optimizer.param_groups)
-            known = OptimizerKernels(type(optimizer).__name__, tensors)
-            self._optimizers[number] = known
+            counts = OptimizerKernels(type(optimizer).__name__, tensors)
+            self._optimizers[number] = counts
         for path, count in self._paths.items():
-            setattr(known, path, getattr(known, path) + count)
+            setattr(counts, path, getattr(counts, path) + count)
             self._paths[path] = 0
 
     def _replayed(self, plain: Function) -> Function:

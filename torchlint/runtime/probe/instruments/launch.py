@@ -40,15 +40,15 @@ class LaunchObserver(Observer):
     def end(self) -> LaunchSeen:
         on_gpu, threads = uses_gpu(self.settings.device, self._cuda), torch.get_num_threads()
         gpus = list(_gpus(self._cuda)) if on_gpu else []
-        known = [(name, used) for name, used in gpus if name is not None]
-        have_ids = len(known) == len(gpus)
+        usage = [(name, used) for name, used in gpus if name is not None]
+        have_ids = len(usage) == len(gpus)
         return LaunchSeen(
             threads,
             threads == self.settings.threads,
             _processors(),
             quota(),
-            list(dict(known)) if have_ids else None,
-            [name for name, used in dict(known).items() if used] if have_ids else None,
+            list(dict(usage)) if have_ids else None,
+            [name for name, used in dict(usage).items() if used] if have_ids else None,
             list(self._copied.values()),
         )
 
@@ -93,7 +93,7 @@ def quota(of: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") -> float 
         of: the file that lists the groups.
         root: where their hierarchy is.
     """
-    found: list[float] = []
+    quotas: list[float] = []
     for line in _lines(of):
         kinds, _, path = line.partition(":")[2].partition(":")
         if kinds and "cpu" not in kinds.split(","):
@@ -102,8 +102,8 @@ def quota(of: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") -> float 
         top = Path(root) if not kinds else Path(root, "cpu")
         group = Path(top, path.strip().lstrip("/"))
         for folder in (group, *(each for each in group.parents if each.is_relative_to(top))):
-            found += _limit(folder)
-    return min(found, default=None)
+            quotas += _limit(folder)
+    return min(quotas, default=None)
 
 
 def _limit(folder: Path) -> list[float]:

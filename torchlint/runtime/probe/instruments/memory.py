@@ -54,7 +54,7 @@ class HostMeter:
 
     def peak(self) -> float:
         try:
-            found = self._read(b"VmHWM:" if self._is_exact else b"VmRSS:")
+            peak_bytes = self._read(b"VmHWM:" if self._is_exact else b"VmRSS:")
         except OSError:  # not Linux
             self._is_exact = False
             return peak_memory_mb()
@@ -63,7 +63,7 @@ class HostMeter:
                 _write(self._clear, b"5")
             except OSError:
                 self._is_exact = False
-        return found
+        return peak_bytes
 
     def known(self) -> MemorySeen:
         limit = memory_limit()

@@ -289,18 +289,18 @@ class ReadObserver(Observer):
         size: int = 0,
     ) -> None:
         with self._lock:
-            known = calls.get((place, kind))
-            if known is None:
+            count = calls.get((place, kind))
+            if count is None:
                 if len(calls) >= MOST:
                     return
-                known = calls[place, kind] = HostCall(place, kind, self._via(caller))
-            known.calls += 1
-            known.seconds += seconds
-            known.steps += self.steps != known.last
-            known.last = self.steps
-            known.graph += graph
-            known.size += size
-            known.backward += self._graph_task() != -1
+                count = calls[place, kind] = HostCall(place, kind, self._via(caller))
+            count.calls += 1
+            count.seconds += seconds
+            count.steps += self.steps != count.last
+            count.last = self.steps
+            count.graph += graph
+            count.size += size
+            count.backward += self._graph_task() != -1
 
     def _via(self, caller: FrameType | None) -> str | None:
         if caller is None or self.places.path_of(caller.f_code) is not None:

@@ -54,11 +54,11 @@ class _Layer(ShapedModule):
 
     def add(self, shape: str, step: int) -> None:
         self.calls += 1
-        known = shape in self.shapes
-        if not known and self.last_fresh != step:
+        seen_before = shape in self.shapes
+        if not seen_before and self.last_fresh != step:
             self.last_fresh = step
             self.fresh += 1
-        if known or len(self.shapes) < MOST_SHAPES:
+        if seen_before or len(self.shapes) < MOST_SHAPES:
             self.shapes[shape] = self.shapes.get(shape, 0) + 1
         else:
             self.others += 1

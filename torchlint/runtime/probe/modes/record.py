@@ -198,13 +198,13 @@ class Recorder:
         return step - self._settings.skip in (OFTEN if size <= LARGE else SELDOM)
 
     def _sketches(self, names: list[str]) -> dict[str, Sketch]:
-        found = {}
+        sketches = {}
         for name in names:
             try:
-                found[name] = self._sketcher(self._weights.parameters[name])
+                sketches[name] = self._sketcher(self._weights.parameters[name])
             except (RuntimeError, TypeError, NotImplementedError):
                 continue  # Nobody knows its values but its own type.
-        return found
+        return sketches
 
     def _send(self, *, finished: bool) -> None:
         steps = max(0, self.steps - self._settings.skip)

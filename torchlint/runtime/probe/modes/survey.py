@@ -233,8 +233,8 @@ class Surveyor:
     def _optimizer_exists(self) -> bool:
         from torch.optim import Optimizer
 
-        scanned, found = self._scanned
+        scanned, exists = self._scanned
         if time.perf_counter() - scanned > _SCAN_S:
-            found = any(issubclass(type(each), Optimizer) for each in gc.get_objects())
-            self._scanned = (time.perf_counter(), found)
-        return found
+            exists = any(issubclass(type(each), Optimizer) for each in gc.get_objects())
+            self._scanned = (time.perf_counter(), exists)
+        return exists

@@ -62,11 +62,11 @@ class Reached:
     def _begins(self, loader: Any, *_: object) -> None:
         # A script may make a loader for each pass; what it reads from stays.
         dataset = loader.dataset
-        known = self._datasets.get(id(dataset))
-        if known is None and len(self._datasets) < _MOST_DATASETS:
-            known = self._datasets[id(dataset)] = _Dataset(dataset, _length(loader))
-        if known is not None:
-            known.passes += 1
+        number = self._datasets.get(id(dataset))
+        if number is None and len(self._datasets) < _MOST_DATASETS:
+            number = self._datasets[id(dataset)] = _Dataset(dataset, _length(loader))
+        if number is not None:
+            number.passes += 1
 
     def _switches(self, module: torch.nn.Module, mode: bool = True) -> None:
         # A teacher or a frozen backbone is put there once and for all.

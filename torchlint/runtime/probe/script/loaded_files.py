@@ -20,7 +20,7 @@ def loaded_files(project: str) -> list[str]:
         project: real path of the tree whose files are the user's own.
     """
     inside = os.path.join(project, "")
-    found = set()
+    paths = set()
     modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     for name in {*served_sources.ran(), *(each for each in modules if isinstance(each, str))}:
         if name.endswith(".py"):
@@ -28,5 +28,5 @@ def loaded_files(project: str) -> list[str]:
                 path = os.path.realpath(name)
                 own = path.startswith(inside) and not is_installed(path) and not is_ours(path)
                 if own and os.path.isfile(path):
-                    found.add(path)
-    return sorted(found)[:_MOST_FILES]
+                    paths.add(path)
+    return sorted(paths)[:_MOST_FILES]

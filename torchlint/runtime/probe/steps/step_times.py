@@ -25,11 +25,11 @@ def durations(moments: Sequence[Moment]) -> list[float]:
 
     On a GPU those between two marks in its stream, which must have been waited for.
     """
-    found = []
+    seconds = []
     for before, later in pairwise(moments):
         on_gpu = seconds_between(before.mark, later.mark)
-        found.append(later.time - before.time if on_gpu is None else on_gpu)
-    return found
+        seconds.append(later.time - before.time if on_gpu is None else on_gpu)
+    return seconds
 
 
 def lanes(moments: Sequence[Moment]) -> Lanes:
@@ -37,15 +37,15 @@ def lanes(moments: Sequence[Moment]) -> Lanes:
 
     Threads that take turns over a step have clocks of their own: what is not known is `other`.
     """
-    found: dict[str, list[float]] = {name: [] for name in (*LANES, "other")}
+    seconds_by_lane: dict[str, list[float]] = {name: [] for name in (*LANES, "other")}
     for before, later in pairwise(moments):
         left = later.time - before.time
         for name, early, late in zip(LANES, before.spent, later.spent, strict=True):
             spent = min(left, max(0.0, late - early))
-            found[name].append(spent)
+            seconds_by_lane[name].append(spent)
             left -= spent
-        found["other"].append(left)
-    return Lanes(**{name: tuple(seconds) for name, seconds in found.items()})
+        seconds_by_lane["other"].append(left)
+    return Lanes(**{name: tuple(seconds) for name, seconds in seconds_by_lane.items()})
 
 
 def warm_up(moments: Sequence[Moment], news: Sequence[float]) -> int:

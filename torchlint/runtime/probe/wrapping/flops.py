@@ -197,19 +197,19 @@ class Flops:
 
     def _enter(self, module: Any) -> None:
         outer = self._thread.top
-        known = self._keys.get(id(module))
-        if known is None:
+        key_before = self._keys.get(id(module))
+        if key_before is None:
             if outer is None:
                 self._names.add_root(module)
             key = (self._names.of(module), type(module).__name__, self._places.here())
             # Kept alive for these few steps, so that no other module gets its `id`.
-            known = self._keys[id(module)] = (module, key)
+            key_before = self._keys[id(module)] = (module, key)
             with self._lock:
                 self._modules.setdefault(key, 0)
         again = self._graph_task() != -1
         if not again and threading.get_ident() != self._home:
             self.elsewhere = True
-        self._thread.top = _Call(known[1], outer, again)
+        self._thread.top = _Call(key_before[1], outer, again)
 
     def _leave(self, before: _Call | None) -> None:
         self._thread.top = before
