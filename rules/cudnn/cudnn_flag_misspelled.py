@@ -1,10 +1,11 @@
 """Spell cuDNN's flags right: torch accepts any other name, and does nothing.
 
 ## What it does
-Reports assignments to names beside cuDNN's flags, such as `torch.backends.cudnn.benchmarks`,
-`torch.backends.benchmark`, `torch.cudnn.benchmark`, and `fastest`, which was a flag of Lua's Torch.
-Also the statement `torch.backends.cudnn.benchmark == True`, which compares where it should assign.
-It is a hint where the flag has that value by default.
+Reports assignments to names that are not quite those of cuDNN's flags, such as
+`torch.backends.cudnn.benchmarks`, `torch.backends.benchmark`, `torch.cudnn.benchmark`, and
+`fastest`, which was a flag of Lua's Torch. Also the statement
+`torch.backends.cudnn.benchmark == True`, which compares where it should assign. It is a hint where
+the flag has that value by default.
 
 ## Why it is slow
 Modules of torch accept new attributes. So `torch.backends.cudnn.benchmarks = True` raises no error
@@ -37,7 +38,7 @@ name, the line is removed instead. There is no fix where the module with the fla
 `from torch import cuda` with `cuda.benchmark = True`.
 
 ## How verify confirms it
-It measures the right spelling, which needs a GPU. The numbers are equal to rounding.
+It measures the right spelling, which needs a GPU. The numbers are equal up to rounding.
 
 ## References
 - PyTorch documentation, `torch.backends.cudnn`

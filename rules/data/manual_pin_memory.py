@@ -87,7 +87,7 @@ def _goes_on(match: Match) -> bool:
 
 
 def _has_own_stream(match: Match) -> bool:
-    """Whether the copy runs in a stream of its own, beside the work of the step."""
+    """Whether the copy runs in a stream of its own, while the step runs."""
     for above in match.module.ancestors(match.node):
         for item in above.items if isinstance(above, cst.With) else ():
             made = item.item
@@ -106,7 +106,7 @@ def _runs_in_background(match: Match) -> bool:
     if loads(match.node, module):
         return because(True, "this runs where batches are loaded, perhaps in a worker process")
     named = next(filter(_BACKGROUND.search, names + bases), None)
-    background = "by the name `{}`, this runs in the background, beside the step"
+    background = "by the name `{}`, this runs in the background, while the step runs"
     return named is not None and because(True, background, named)
 
 

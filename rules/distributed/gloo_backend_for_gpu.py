@@ -1,4 +1,4 @@
-"""Let NCCL exchange what lies on the GPUs.
+"""Let NCCL exchange what is on the GPUs.
 
 ## What it does
 Reports `init_process_group("gloo")` in a program that trains on GPUs and averages gradients.

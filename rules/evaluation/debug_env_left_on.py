@@ -36,7 +36,7 @@ if parser.parse_args().debug:
 Under any condition, such as `if args.debug`, and in `except` blocks; in a function that the file
 does not use, or only under a condition; for other values, such as `"0"` or a variable; if the file
 takes the variable away again, or gives it another value; in tests; in programs that do not train,
-or use no GPU. A hint is also silent beside a comment: some machines need these switches.
+or use no GPU. A hint is also silent next to a comment: some machines need these switches.
 `TORCH_DISTRIBUTED_DEBUG` has no effect after `import torch`, which reads it.
 
 ## Fix safety

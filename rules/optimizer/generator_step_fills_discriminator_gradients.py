@@ -51,10 +51,10 @@ for images, _ in loader:
 In programs that turn gradients off or toggle optimizers; where the gradients are zeroed, or an
 optimizer steps, in other functions; where one optimizer has the parameters of both models, or both
 step after the same backward pass; in tests.
-It is a hint: beside a large generator, a small discriminator costs little.
+It is a hint: compared with a large generator, a small discriminator costs little.
 
 ## Fix safety
-There is no fix: `requires_grad_(False)` must stand before the forward pass of that loss, and code
+There is no fix: `requires_grad_(False)` must come before the forward pass of that loss, and code
 that reads the gradients in between would miss them. No value changes otherwise.
 
 ## How verify confirms it

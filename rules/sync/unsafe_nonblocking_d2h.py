@@ -88,7 +88,7 @@ _ABOUT = frozenset("shape size dim ndim dtype device numel is_pinned record_stre
 
 
 def _copies_to_host(match: Match) -> bool:
-    """Whether a tensor that may lie on the device is copied to the CPU."""
+    """Whether a tensor that may be on the device is copied to the CPU."""
     module, tensor = match.module, match.receiver
     if not any(module.values.is_cpu(arg.value) for arg in match.call.args):
         return because(False, "nothing shows that this copies to the CPU")

@@ -47,7 +47,7 @@ def rest_of_line(module: Module, offset: int) -> Rest:
 
 
 def first_on_line(module: Module, offset: int) -> bool:
-    """Whether only blanks stand before `offset` in its line."""
+    """Whether only blanks come before `offset` in its line."""
     return not module.text[line_start(module, offset) : offset].strip(" \t\f")
 
 

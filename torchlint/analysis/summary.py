@@ -138,7 +138,7 @@ def _public_names(module: Module) -> tuple[str, ...] | None:
 
 def call_sites(module: Module) -> _Sites:
     """The calls of each function in the order of `FunctionSummary.calls`, and what makes a command
-    line call something; None stands for the top level."""
+    line call something; None means the top level."""
     return _Summarizer(module).calls()
 
 

@@ -30,7 +30,7 @@ x  # torchlint: Ignore  # TL003 | says: did you mean `ignore`
 # case: a word that means the same
 x  # torchlint: silence[TL201]  # TL003 | says: use `ignore`, `ignore-file`, `disable` or `enable`
 
-# case: an end that is no day
+# case: an end that is not a day
 x  # torchlint: ignore[TL201] until=2027-02-30  # TL003 | says: cannot be read, so nothing is suppressed … `ignore[TL201] until=2027-01-31 -- reason`
 
 # case: an end behind the reason
@@ -95,7 +95,7 @@ x  # torchlint: ignore[TL201, item-in-step-loop] TL999
 # case: left alone: a reference to a rule
 x  # torchlint: see the page of TL201
 
-# case: left alone: an unknown word that is no suppression
+# case: left alone: an unknown word that is not a suppression
 x  # torchlint: none
 
 # case: left alone: a comment for another tool

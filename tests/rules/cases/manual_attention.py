@@ -59,7 +59,7 @@ class Attention(nn.Module):
         attn += bias
         return attn.softmax(-1) @ v  # TL306 hint
 
-        # case: a bias that stands first
+        # case: a bias that comes first
         return (bias + q @ k.mT).softmax(-1) @ v  # TL306 hint
 
         # case: a bias at times

@@ -364,7 +364,7 @@ x = np.zeros((4, 4))
 x[0] = 1
 y = torch.tensor(x)  # TL105 hint
 
-# case: an array that is written before, anew on each round
+# case: an array that is written before, again on each round
 def collate(batch):
     found = []
     for item in batch:
@@ -582,7 +582,7 @@ frames = np.load('x.npy')
 x = torch.tensor(frames, device=device)  # TL105 hint | no fix: written in place
 frames[0] = 0
 
-# case: no fix: the name stands for constructors here and there
+# case: no fix: the name is that of constructors on both devices
 Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
 x = Tensor(np.ones(3))  # TL105 hint | no fix: on the GPU
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 Demand = tuple[str, str]
-"""A parameter, and what must be said of it for code to run: `true`, `false`, `none`, `some`,
+"""A parameter, and what must be true of it for code to run: `true`, `false`, `none`, `some`,
 `tensor`, `array`, `no tensor`, `== 'mean'` or `!= 'mean'`."""
 Given = tuple[str, str]
 """A parameter, and what a caller passes for it: see `passed`."""

@@ -239,7 +239,7 @@ def _is_text(node: cst.BaseExpression, module: Module) -> bool:
 class Operand:
     """What is known of the tensor that a sync reads.
 
-    `sure`: it lies on the device as far as the file shows; otherwise `parameters` names the
+    `sure`: it is on the device as far as the file shows; otherwise `parameters` names the
     parameters that decide, and `tensor` says whether it is a tensor at all.
     """
 

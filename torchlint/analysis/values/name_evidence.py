@@ -83,7 +83,7 @@ class NameEvidence:
 
     def checked(self, use: cst.Name) -> list[tuple[cst.Name, Kind]]:
         """What checks say that a name is at a use of it, each with the place in the check:
-        `Kind.HOST` after `if not isinstance(x, float): continue`, `Kind.UNKNOWN` where it is no
+        `Kind.HOST` after `if not isinstance(x, float): continue`, `Kind.UNKNOWN` where it is not a
         tensor."""
         checks = self._type_checks.get(use.value)
         if not checks:

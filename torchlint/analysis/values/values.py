@@ -362,7 +362,7 @@ class Values:
 
     def _kept_under(self, name: cst.Name, key: str) -> Value:
         """What the file puts under a key of a dict: `{"step": 0}`, `state["step"] = 0`; nothing
-        if something else may stand there as well."""
+        if something else may be there as well."""
         found = NO_VALUE
         for binding in self._flow.reaching(name):
             if binding.how is How.UPDATE:
