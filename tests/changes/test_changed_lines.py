@@ -45,7 +45,7 @@ def test_what_is_taken_out_is_between_two_rows() -> None:
     assert not lines.touch(three, three)
 
 
-def test_of_very_many_changed_lines_all_between_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_lines_between_very_many_changed_ones_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "_MOST", 3)
     assert rows("a\nb\nc\nd\n", "a\nX\nc\nY\n") == [2, 4]
     assert rows("a\nb\nc\nd\ne\nf\n", "a\nX\nc\nd\nY\nf\n") == [2, 3, 4, 5]

@@ -78,7 +78,7 @@ def sound(
         ):
             kept.append(item)
         else:
-            note(f"{rule.label} reports what is no finding in this file", module, diagnostics)
+            note(f"{rule.label} reports what is not a finding in this file", module, diagnostics)
     return kept
 
 

@@ -40,7 +40,7 @@ def only_keys(table: Mapping[str, object], known: Sequence[str]) -> None:
 def distinct(
     listed: Iterable[object], shape: str, entry: Callable[[Fields], BaselineEntry]
 ) -> tuple[BaselineEntry, ...]:
-    """The entries of a list, no two of which may be about the same.
+    """The entries of a list; no two may be about the same.
 
     Args:
         shape: as of `Fields`.
@@ -57,7 +57,7 @@ def distinct(
 
 
 class Fields:
-    """The values of one entry, each of which is checked when it is asked for.
+    """The values of one entry; each is checked when it is asked for.
 
     Args:
         values: as the file has them.
