@@ -21,7 +21,7 @@ _OF_PROGRAMS: Final = ("torchlint-", "pymp-", "torchelastic_", "ray")
 def create(parent: str | None = None) -> str:
     """A new folder that only this user can enter, with a path short enough for sockets.
 
-    It lies in `parent`, or where temporary files lie.
+    It is in `parent`, or where temporary files are.
     """
     folder = os.path.realpath(tempfile.mkdtemp(prefix="torchlint-", dir=parent))
     if len(os.fsencode(folder)) <= _LONGEST:
@@ -31,8 +31,8 @@ def create(parent: str | None = None) -> str:
 
 
 def show(real: str, folder: str) -> None:
-    """Make a folder with a link to all that lies in the real one: what a script has left among the
-    temporary files it finds again, and what it writes anew lies apart."""
+    """Make a folder with links to everything in the real one: a script finds again what it has left
+    among the temporary files, and its new files are kept apart."""
     os.mkdir(folder, 0o700)
     for name in os.listdir(real):
         if not name.startswith(_OF_PROGRAMS):

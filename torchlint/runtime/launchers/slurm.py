@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _WHOLE_NODE: Final = ("--cpu-bind=none", "--overlap", "--kill-on-bad-exit=0")
 """A step has all processors of the job on a node: its tasks are bound to none of them. Others run
-beside it."""
+at the same time."""
 _OF_ONE_TASK: Final = (
     "SLURM_CPU_BIND",
     "SLURM_CPU_BIND_LIST",
@@ -138,7 +138,7 @@ def run_in_a_job(
     whole = ["srun", *_WHOLE_NODE, *first, *command]
     if allocation(environment) is None:
         limit = [] if wait_s is None else [f"--immediate={wait_s}"]
-        # What stands last counts.
+        # The last one counts.
         room = f"--ntasks-per-node={on_a_node}"
         whole = ["salloc", room, *options, *limit, f"--nodes={nodes}", *whole]
     interrupts = Interrupts(lambda: None)

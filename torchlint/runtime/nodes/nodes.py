@@ -81,7 +81,7 @@ class Nodes:
     Methods may be called from several threads.
 
     Args:
-        workspace: lies in the shared folder.
+        workspace: is in the shared folder.
 
     Raises:
         NodeError: the machines did not come together.

@@ -28,7 +28,7 @@ def is_there(package: str) -> bool:
     ("sandbox", "where"), [(REDIRECT, "project/out"), (OVERLAYFS, "elsewhere")]
 )
 @pytest.mark.parametrize("package", WRITERS)
-def test_who_writes_sees_its_own_file_or_is_told_where_it_did_not(
+def test_a_writer_sees_its_own_file_or_is_told_where_it_did_not(
     package: str, sandbox: str, where: str, tmp_path: Path
 ) -> None:
     if package != "python" and not is_there(package):

@@ -281,7 +281,7 @@ def _uses_gloo() -> bool:
 def _wrapped_models() -> list[Any]:
     """Every `DistributedDataParallel` that there is."""
     kind = torch.nn.parallel.DistributedDataParallel
-    # By the type itself: `isinstance` asks objects that stand for others.
+    # By the type itself: `isinstance` asks objects that act as others.
     return [each for each in gc.get_objects() if issubclass(type(each), kind)]
 
 

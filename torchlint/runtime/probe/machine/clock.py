@@ -165,7 +165,7 @@ def peak_memory_mb() -> float:
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Kilobytes, but for macOS.
+    # Kilobytes, except on macOS.
     return peak / MEGABYTE if sys.platform == "darwin" else peak / 1024
 
 

@@ -67,7 +67,7 @@ class _Numpy:
         sys.modules["numpy.random"].seed(self._seed)
 
     def place(self) -> Any:
-        """Where it stands, or would begin."""
+        """Where it is, or would begin."""
         module = sys.modules.get("numpy.random")
         return self._seed if module is None else module.get_state()
 
@@ -80,7 +80,7 @@ class _Numpy:
 
 
 NUMPY = _Numpy()
-"""As global as what it stands for."""
+"""As global as what it represents."""
 
 
 @dataclass(frozen=True)
