@@ -1,6 +1,6 @@
 """A budget for CI: which findings of a profile are allowed, where, why and until when.
 
-A TOML file, `torchlint-budget.toml`, that lies in the repository: what it allows passes, anything
+A TOML file, `torchlint-budget.toml`, that is in the repository: what it allows passes, anything
 else fails, and so does an entry that nothing needs any more. Its entries are those of a baseline
 that are about a run: the scope is a function, and the fingerprint a kind of read, both empty for
 any. Paths are relative to the folder of the file, with slashes.
@@ -192,7 +192,7 @@ def _what(key: EntryKey) -> str:
 
 
 def _unwatched(budget: Budget, result: Profile) -> Iterator[Broken]:
-    """The codes of which the profile cannot tell whether they keep to the budget."""
+    """The codes for which the profile cannot tell whether they keep to the budget."""
     asked = {*budget.codes, *(each.key.rule for each in budget.entries)}
     failed = {each for each in result.unwatched if not budget.codes or each in budget.codes}
     for code in sorted((asked | failed) - set(result.watched)):
@@ -246,7 +246,7 @@ def read(path: str) -> Budget:
     """The budget in a file.
 
     Raises:
-        ConfigError: it cannot be read, or is no budget.
+        ConfigError: it cannot be read, or is not a budget.
     """
     table = read_toml(path)
     with in_file(path):

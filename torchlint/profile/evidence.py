@@ -97,7 +97,7 @@ class Evidence:
         windows: by name of the instrument, of the rank that took longest; one that failed is
             missing.
         saved: by name of the instrument that changes what a step does, the share of a step that
-            this saves at most, timed in turns with the program as it is.
+            this saves at most, timed alternately with the program as it is.
         processors: that this process may use; of several machines, those of the one that has
             the fewest.
         ranks: processes that take steps.

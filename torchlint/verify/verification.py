@@ -345,7 +345,7 @@ def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:
 
 def beside_and_not_alone(clash: str) -> str:
     """The beginning of a sentence."""
-    return f"A run failed beside another one and not alone ({clash.rstrip('.')})"
+    return f"A run failed next to another one and not alone ({clash.rstrip('.')})"
 
 
 def remarks(rounds: Rounds) -> list[str]:

@@ -35,7 +35,7 @@ loader is slow is reported as such (TR101).
 With one rank, and with NCCL: there a wait ends when its work is queued on the GPU, so the times of
 the host say nothing. Messages that FSDP or a compiled function sends without Python are not seen,
 nor is the copy of buffers (such as the statistics of batch norms) that DDP sends in a forward pass.
-Nothing is said of slow ranks where ranks send to each other one by one, as in a pipeline.
+Nothing is said about slow ranks where ranks send to each other one by one, as in a pipeline.
 
 ## What to do
 For accumulation, run all but the last of the backward passes, and their forward passes, in
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 _MOSTLY: Final = 0.8
 """Of the steps: in which the slow rank works longest."""
 _WORKS: Final = 0.5
-"""Of what a slow rank holds up the others, but for the processor that it lacked itself: what its
+"""Of what a slow rank holds up the others, apart from the processor that it lacked itself: what its
 own work takes longer than theirs."""
 _LONGER: Final = 0.1
 """Of its own work; less is chance."""

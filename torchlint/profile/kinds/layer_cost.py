@@ -3,7 +3,7 @@
 ## What it does
 Lists the modules that take most of the forward pass: their time without the modules inside them,
 calls in a step, parameters, FLOPs of a step, and the shape of the last output. It is a table
-below the findings and never a finding itself: a layer that takes a third of the time is no
+below the findings and never a finding itself: a layer that takes a third of the time is not a
 mistake.
 
 ## Why it is slow

@@ -6,7 +6,7 @@ the guard that failed; and functions that it has given up, since they were compi
 
 ## Why it is slow
 Compiled code is made for the shapes, numbers and objects that it was traced with. If one of them
-changes and a guard asks for it, dynamo traces and compiles the function anew, which takes from a
+changes and a guard asks for it, dynamo traces and compiles the function again, which takes from a
 tenth of a second to minutes. After eight times it gives up, and the function runs as if it had
 never been compiled.
 
@@ -19,8 +19,8 @@ turns with the program as it is, under `torch.compiler.set_stance("eager_on_reco
 ## What the ceiling means
 The step time if nothing were compiled in these steps, by dynamo's clock or by the runs that do not
 compile, whichever gains most: dynamo's clock leaves out the guards that fail and the garbage. A run
-that goes on until every variant is compiled gains less. Where the function was given up there is no
-ceiling.
+that continues until every variant is compiled gains less. Where the function was given up there is
+no ceiling.
 
 ## When it is silent
 If nothing is compiled after the warm-up, or in a single step only, as for the last batch of an

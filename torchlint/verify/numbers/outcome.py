@@ -69,7 +69,7 @@ def repetition(reference: Trace, again: Trace, *, same: bool) -> Numerics:
 
 
 def nothing_seen(reference: Trace) -> Numerics:
-    """A program of which no number is known."""
+    """A program without a known number."""
     if reference.first and not reference.steps:
         why = f"the script ends before step {reference.first}; lower --numbers-from"
     else:
