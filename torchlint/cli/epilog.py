@@ -1,4 +1,4 @@
-"""What stands below the options of a `--help`: examples, exit codes and some prose.
+"""What comes below the options of a `--help`: examples, exit codes and some prose.
 
 A command writes it as plain text. It is laid out for the terminal, as click does with options.
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import click
 
 _VERBATIM: Final = "\b\n"
-"""Begins a paragraph of which no line is moved, as in click."""
+"""Begins a paragraph whose lines are not rewrapped, as in click."""
 
 
 def write(epilog: str, formatter: click.HelpFormatter) -> None:

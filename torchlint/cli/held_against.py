@@ -37,7 +37,7 @@ held_against_options = together(
     click.option(
         "--write-budget",
         metavar="FILE",
-        help="Write a budget that allows today's findings; its reasons are yours to fill in.",
+        help="Write a budget that allows today's findings; fill in its reasons.",
     ),
 )
 """Adds the options that `held_against` takes."""
@@ -70,7 +70,7 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         # A profile that ended early has not seen all that the budget is about.
         if result.exit:
             if budget is not None or target is not None:
-                said = "The profile has not come to its end, so no budget is judged or written."
+                said = "The profile was not finished, so no budget is judged or written."
                 _say_at_the_end(said)
             return result
         if target is not None:

@@ -32,8 +32,8 @@ class Passage:
     """Lines of a page; items are left out where it would be too long.
 
     Args:
-        above: stands above the items, which are lines each.
-        below: what stands below them, by how many are left out.
+        above: comes above the items; each item is a line.
+        below: what comes below them, by how many are left out.
         ranks: of the items; the highest is left out first, and of those the last.
         least: so many stay.
     """
@@ -106,7 +106,7 @@ class TextPage:
         return [indent + first, *(hanging + line for line in others)]
 
     def indented(self, text: str) -> list[str]:
-        """A text whose blanks at its start stand in front of each of its lines."""
+        """A text whose blanks at its start are put in front of each of its lines."""
         indent = " " * (len(text) - len(text.lstrip()))
         return self.sentence(text, indent=indent, hanging=indent)
 
