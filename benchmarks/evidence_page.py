@@ -21,7 +21,7 @@ _HEAD = (
 
 
 def page(evidence: dict[str, Any]) -> str:
-    """The page in Markdown; the plot lies beside it."""
+    """The page in Markdown; the plot is next to it."""
     machine = evidence["machine"]
     lines = [
         f"# What the fixes are worth on {machine}",
