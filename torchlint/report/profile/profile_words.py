@@ -37,7 +37,7 @@ _NAMED: Final = 3
 _MOST: Final = 0.5
 """Of a step: where it is in no finding, a line says where to look."""
 _BESIDE: Final = 0.2
-"""Of a step: what the loop does apart from the model, if it counts for the backward pass as well."""
+"""Of a step: what the loop does apart from the model, if it counts for the backward pass too."""
 _WHERE: Final = {
     "data": "the loader and its dataset",
     "forward": "the layers (`--details`)",
