@@ -249,7 +249,7 @@ def test_what_the_compared_steps_did_not_reach_is_said() -> None:
 def test_each_word_that_needs_a_reason_gets_one_sentence() -> None:
     shown = flat(rich())
     for part in (
-        "NOT MEASURABLE HERE (TL201, TL202): it spares waiting for a GPU, and this run has none",
+        "NOT MEASURABLE HERE (TL201, TL202): it avoids waiting for a GPU, and this run has none",
         "NOT EXERCISED (TL601): none of its lines ran in the measured part",
         "UNRESOLVED (TL105): about 23 pairs would tell",
         "DIFFERS (TL304): the losses leave the envelope; from step 4 on",
