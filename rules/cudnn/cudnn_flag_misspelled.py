@@ -80,7 +80,7 @@ _MEANT: Final = {
     **{f"{_CUDNN}.{name}": flag for flag, names in _MISSPELLED.items() for name in names.split()},
     **{f"torch.{place}.{flag}": flag for place in _NOWHERE for flag in list(_MISSPELLED)[:2]},
 }
-"""The flag that each wrong name stands for."""
+"""The flag that each wrong name means."""
 
 
 class _Misspelled(NamedTuple):

@@ -6,7 +6,7 @@ Reports a `DataLoader` without `pin_memory=True` in a program that trains on a G
 ## Why it is slow
 The GPU can only read page-locked memory by itself. A batch in ordinary memory is first copied to
 such a place, while Python waits. A pinned batch is copied by the GPU, and with
-`batch.to(device, non_blocking=True)` Python goes on meanwhile.
+`batch.to(device, non_blocking=True)` Python continues meanwhile.
 
 ## Example
 ```python

@@ -128,7 +128,7 @@ def _is_cheap(match: Match) -> bool:
 def _is_loader(match: Match) -> bool:
     loader = _restarted(match)
     if loader is None:
-        return because(False, "this goes on with an iterator, and begins no pass over the data")
+        return because(False, "this continues with an iterator, and starts no pass over the data")
     word = dotted_text(loader).rpartition(".")[2]
     if _LOADER_WORDS.search(word) or not _is_unsure(match):
         return True

@@ -78,7 +78,7 @@ def _waits(match: Match) -> bool:
     """Whether Python waits while the batch is moved."""
     for move in match.found(list):
         if match.module.argument(move, "non_blocking") is not None:
-            return because(False, "Python goes on during the copy, by `non_blocking` of {}", move)
+            return because(False, "Python continues during the copy, by `non_blocking` of {}", move)
     return True
 
 

@@ -13,7 +13,7 @@ An optimizer of torch has up to three implementations:
 - `fused` does everything in one kernel, and on the CPU in one vectorized function. It is never the
   default.
 
-`fused=False` alone selects the loop, also on CUDA: torch only chooses for itself if it is told
+`fused=False` alone selects the loop, also on CUDA: torch only chooses by itself if it is given
 neither. On a CPU, the step of `AdamW` took 4 to 8 times as long in the default loop as with
 `fused=True`. How much of a training step that is depends on the model: most in a small batch.
 
@@ -28,7 +28,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
 ```
 
 ## When it is silent
-With a comment beside the argument; for a value that is not a literal and for `**kwargs`; with
+With a comment next to the argument; for a value that is not a literal and for `**kwargs`; with
 `differentiable` or `capturable`; with sparse gradients; for a single parameter, as in an optimizer
 that steps in the backward pass; where Lightning, a Hugging Face `Trainer`, DeepSpeed or FSDP makes
 the optimizer or takes its steps; in tests; in programs that do not train. The hint starts with

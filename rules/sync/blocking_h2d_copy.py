@@ -5,11 +5,11 @@ Reports `images.to(device)` and `labels.cuda()` without `non_blocking=True` on e
 in a program whose loader has `pin_memory=True`.
 
 ## Why it is slow
-The GPU reads pinned memory by itself, while Python continues. But `.to(device)` waits for the copy
-all the same, and the copy takes its turn behind everything that the GPU has queued: usually the
-backward pass and the optimizer of the step before. With `non_blocking=True` the copy is queued as
-well, and Python can prepare the next kernels meanwhile. What the GPU does afterwards still sees the
-whole batch, since it works in order.
+The GPU reads pinned memory by itself, while Python continues. But `.to(device)` still waits for the
+copy, and the copy takes its turn behind everything that the GPU has queued: usually the backward
+pass and the optimizer of the step before. With `non_blocking=True` the copy is queued as well, and
+Python can prepare the next kernels meanwhile. What the GPU does afterwards still sees the whole
+batch, since it works in order.
 
 ## Example
 ```python

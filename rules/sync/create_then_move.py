@@ -10,7 +10,7 @@ device and then moved there; and arrays that NumPy makes of sizes and numbers al
 ## Why it is slow
 The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all
 that the GPU has queued, and Python waits until it is done, as it does for `.item()`. With
-`device=` the GPU fills its own memory, nothing is copied, and Python goes on at once. A host
+`device=` the GPU fills its own memory, nothing is copied, and Python continues at once. A host
 buffer that is filled from the device costs more: the numbers cross the bus twice, and each time
 Python waits.
 

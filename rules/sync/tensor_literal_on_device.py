@@ -5,7 +5,7 @@ Reports `torch.tensor(0.0, device=device)`, `torch.tensor([0.5, 0.5]).to(device)
 numbers that are written out in the code, where each training step runs them.
 
 ## Why it is slow
-`torch.tensor` always creates the numbers in host memory, also if it is told a device. The copy to
+`torch.tensor` always creates the numbers in host memory, even if it is given a device. The copy to
 the device takes its turn behind all that is queued, and Python waits until it is done, as it does
 for `.item()`. A number can be filled in by the device itself: `torch.full((), 0.0, device=device)`
 queues one kernel, copies nothing and waits for nothing. A table of numbers can be copied once,

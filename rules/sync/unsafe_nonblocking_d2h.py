@@ -5,7 +5,7 @@ Reports `x.to("cpu", non_blocking=True)` whose result is read before anything wa
 and the same for `buffer.copy_(x, non_blocking=True)` into a pinned buffer.
 
 ## Why it is slow
-It is not slow, but wrong: it saves a wait that is needed. Python goes on while the GPU still
+It is not slow, but wrong: it saves a wait that is needed. Python continues while the GPU still
 computes `x` and copies it, and what it reads meanwhile is whatever was in that memory before. The
 numbers are right most of the time, and wrong when the GPU is late. (In the other direction,
 `x.to("cuda", non_blocking=True)` is safe, since the GPU works in order.)

@@ -18,7 +18,7 @@ def write(epilog: str, formatter: click.HelpFormatter) -> None:
     """Write the paragraphs of an epilog.
 
     A paragraph is prose, and below it rows that are indented by two spaces: a term, two spaces or
-    more, and what it means. That may go on in lines that are indented further.
+    more, and what it means. That may continue in lines that are indented further.
     """
     for paragraph in epilog.strip().split("\n\n"):
         formatter.write_paragraph()

@@ -1,4 +1,4 @@
-"""What a profile is held against: an earlier one, and a budget."""
+"""What a profile is compared with: an earlier one, and a budget."""
 
 from __future__ import annotations
 

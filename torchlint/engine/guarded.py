@@ -1,4 +1,4 @@
-"""Runs the checks of rules on a file: what fails becomes a diagnostic, and the rest goes on."""
+"""Runs the checks of rules on a file: what fails becomes a diagnostic, and the rest continues."""
 
 from __future__ import annotations
 

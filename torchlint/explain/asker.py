@@ -165,7 +165,7 @@ class Asker:
         return Reason(why, f"in this file it looks at {said}")
 
     def _none(self, rule: Rule) -> str:
-        """What to say of a rule that looks at nothing in the whole file."""
+        """What to say about a rule that looks at nothing in the whole file."""
         for check in _checks_of_files(rule):
             _, seen = watched(lambda check=check: list(check(self._module) or ()))  # type: ignore[misc]
             if seen.last is not None:
@@ -175,7 +175,7 @@ class Asker:
         return "nothing in this file is"
 
     def _no_step(self) -> str:
-        """Why a rule that speaks at the first training step finds none in the file."""
+        """Why a rule that reports at the first training step finds none in the file."""
         module = self._module
         hooks = (each for each in module.nodes(cst.FunctionDef) if module.loops.is_step_hook(each))
         by = next(chain(framework_starts(module), hooks), None)

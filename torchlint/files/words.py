@@ -59,7 +59,7 @@ class Words:
         return known
 
     def may_match(self, pattern: str) -> bool:
-        """Whether nothing speaks against a pattern in the words alone, which is quicker."""
+        """Whether nothing in the words alone excludes a pattern, which is quicker."""
         return bool(self._that_may_match(pattern))
 
     def _that_may_match(self, pattern: str) -> list[_Branch]:

@@ -132,7 +132,7 @@ class Evidence:
         """The share of a step that some seconds of a window are, at most.
 
         Instruments make all else slower, too, so that a share of their window is often too small.
-        Where it is worth a line it is held against the undisturbed step as well, and the larger
+        Where it is worth a line it is compared with the undisturbed step as well, and the larger
         one counts; a machine that was busy in the window alone makes no finding of it, and no
         more than a step.
         """

@@ -28,7 +28,7 @@ class Observed:
         rules: codes of the static rules that are about the same thing.
         values: the numbers behind the fact, for programs.
         made: where the object that it is about was made, as the loader that a loop waits for; those
-            rules may speak there.
+            rules may report there.
     """
 
     place: tuple[str, int] | None

@@ -141,7 +141,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Budgeted:
-    """What a budget says of a profile: which file, how much it allowed, and what breaks it."""
+    """What a budget says about a profile: which file, how much it allowed, and what breaks it."""
 
     file: str
     allowed: int

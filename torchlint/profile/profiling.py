@@ -337,7 +337,7 @@ class _Profiling(Session[Linted, Profile]):
 
     def _told(self) -> list[Static]:
         """Which findings of `check` are in lines that ran, and which are not, in the script and
-        in files of which a line was seen to run."""
+        in files with a line that was seen to run."""
         seen, findings = self._seen, self.subject.findings
         main = self.subject.program.file
         ran = [str(number) in seen.exercised for number, _ in enumerate(findings)]

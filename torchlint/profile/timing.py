@@ -76,7 +76,7 @@ def share_saved(
 
     Args:
         step_s: seconds of an undisturbed step.
-        beside: the memory holds both; else the changed program is held against `step_s`.
+        beside: the memory holds both; else the changed program is compared with `step_s`.
 
     Returns:
         From 0 to below 1; None if this version of torch cannot do that.

@@ -150,7 +150,7 @@ class Pattern:
 
     @property
     def is_about_program(self) -> bool:
-        """Whether it finds the one place where a program is told what it never does."""
+        """Whether it finds the one place where a program is told about what it never does."""
         return self.kind is _FIRST_STEP
 
     def is_for(self, torch: Version) -> bool:

@@ -170,7 +170,7 @@ def listed_entries(baseline: Baseline, coverage: Coverage) -> Iterator[Listed]:
     """The entries of a baseline.
 
     Args:
-        coverage: what it says of the findings of a check, hints included.
+        coverage: what it says about the findings of a check, hints included.
     """
     left = {each.entry.key: each.found for each in coverage.stale}
     rows = rows_of(baseline.path)

@@ -95,7 +95,7 @@ def _followed(
 
 
 def _defined(module: Module) -> set[str]:
-    """The names that stand only for a function or class of the file: no attribute, as in
+    """The names that only refer to a function or class of the file: no attribute, as in
     `engine.train()`, has them."""
     attributes = {each.attr.value for each in module.nodes(cst.Attribute)}
     return {

@@ -20,7 +20,7 @@ class Purpose(Enum):
     """What the number is used for; of several uses, the one that needs it most."""
 
     SIZE = auto()
-    """`x[:n]`, `range(n)`, `torch.zeros(n)`: the host must know it to go on."""
+    """`x[:n]`, `range(n)`, `torch.zeros(n)`: the host must know it to continue."""
     CONDITION = auto()
     """`if n > 3`, `assert math.isfinite(n)`."""
     COEFFICIENT = auto()

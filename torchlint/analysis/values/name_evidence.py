@@ -27,7 +27,7 @@ _HOST_TYPES = frozenset(
 
 
 class _TypeCheck(NamedTuple):
-    """What a check says of a name in some code.
+    """What a check says about a name in some code.
 
     Args:
         name: the name in the check.

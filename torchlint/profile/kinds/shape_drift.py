@@ -86,7 +86,7 @@ def tell(evidence: Evidence) -> Iterator[Told]:
 
 
 def _drifting(evidence: Evidence) -> tuple[list[ShapedModule], list[ShapedModule]]:
-    """Convolutions and compiled modules whose shapes go on changing."""
+    """Convolutions and compiled modules whose shapes keep changing."""
     drifting = [each for each in evidence.window(ShapesSeen).seen.modules if _drifts(each)]
     return (
         [each for each in drifting if not each.compiled],

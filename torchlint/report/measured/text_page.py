@@ -100,7 +100,7 @@ class TextPage:
         self._most = most
 
     def sentence(self, text: str, *, indent: str = "", hanging: str = "") -> list[str]:
-        """A text that goes on in further lines, each with `hanging` in front of it."""
+        """A text that continues in further lines, each with `hanging` in front of it."""
         width = self.width - max(len(indent), len(hanging))
         first, *others = self._cut(wrapped(visible(text), width), width)
         return [indent + first, *(hanging + line for line in others)]

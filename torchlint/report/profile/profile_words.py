@@ -42,7 +42,7 @@ _WHERE: Final = {
     "data": "the loader and its dataset",
     "forward": "the layers (`--details`)",
     "backward": "the layers (`--details`)",
-    "optimizer": "what the line `kernels` says of it",
+    "optimizer": "what the line `kernels` says about it",
     "other": "what the loop does apart from the model, such as a loss in Python",
 }
 
@@ -182,7 +182,7 @@ def never_ran(result: Profile) -> list[Static]:
 
 
 def following(result: Profile) -> str:
-    """The command that goes on from here; empty if there is none."""
+    """The command to continue with; empty if there is none."""
     fixable = [each for found in result.findings for each in found.static if each.has_fix]
     if not fixable:
         return ""

@@ -46,11 +46,11 @@ _NOISE: Final = re.compile(
     r"|Pending job allocation|Nodes .* are ready|Waiting for resource|Force Terminated"
     r"|Job allocation \d+ has been revoked|launch/slurm|.*Job step aborted)"
 )
-"""What its tools say of each end, the good ones too."""
+"""What its tools say about each end, the good ones too."""
 _QUEUED: Final = re.compile(r"job (\d+) queued and waiting for resources")
 _GRANTED: Final = re.compile(r"(?:Granted job allocation|job) (\d+)")
 _CANCELLED: Final = re.compile(r"allocation \d+ has been revoked|CANCELLED|Force Terminated")
-"""Also said of a job that has ended by itself, and of its steps."""
+"""Also said about a job that has ended by itself, and of its steps."""
 _ENDED_BY_SLURM: Final = (128 + signal.SIGTERM, 128 + signal.SIGKILL)
 REFUSED, OUT_OF_TIME, STOPPED = 2, 7, 130
 """Exit codes of the commands that run scripts."""

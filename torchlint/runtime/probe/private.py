@@ -275,7 +275,7 @@ def wrap_fetchers(
     indexed: Callable[[Callable[[Any], Any], Any, Any], Any],
     streamed: Callable[[Callable[[Any], Any], Any, Any], Any],
 ) -> bool:
-    """Stand between a loader and its datasets, in whatever process they are read.
+    """Be between a loader and its datasets, in whatever process they are read.
 
     Args:
         indexed: gets the function that reads a batch, the fetcher and the indices asked for.

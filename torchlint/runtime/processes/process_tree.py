@@ -87,7 +87,7 @@ class ProcessTree:
         self._stopped = self._signal_all(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let what `freeze` stopped go on."""
+        """Continue what `freeze` stopped."""
         for group in self._stopped:
             _signal_group(group, signal.SIGCONT)
         self._stopped = set()

@@ -32,7 +32,7 @@ def describe(
         reference: a run of the original.
         other: a run of the changed program.
         level: how far random numbers were realigned in both.
-        why: what to say of it, apart from what is noted here.
+        why: what to say about it, apart from what is noted here.
         stray: where the changed program is furthest outside of the envelope.
         envelope: how far the original strays by itself.
     """

@@ -256,7 +256,7 @@ class CommunicationObserver(Observer):
             waiting.append((model, passes, unused and model.holds_sums(), model.state()))
 
     def _after(self, waiting: list[_Waiting]) -> None:
-        """Note of which of them they were."""
+        """Note for which of them they were."""
         place = self.places.here() if waiting else None
         for model, passes, sums, state in waiting:
             if model.state() == state:

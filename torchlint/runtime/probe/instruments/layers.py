@@ -38,7 +38,7 @@ class Clock(Protocol):
     """Measures between two marks, maybe later."""
 
     def mark(self, spared: float) -> Any:
-        """This moment, on a clock that stood still for `spared` seconds."""
+        """This moment, on a clock that was stopped for `spared` seconds."""
 
     def between(self, start: Any, stop: Any, tell: Tell) -> None:
         """Tell the seconds between two marks, once they are known."""

@@ -139,7 +139,7 @@ def _breaks() -> Counter[str]:
 
 
 def _given_up() -> Iterator[str]:
-    """What dynamo says of each attempt that was one too many."""
+    """What dynamo says about each attempt that was one too many."""
     for record in _records(MOST):
         reason = str(getattr(record, "fail_reason", None) or "")
         if any(words in reason for words in _LIMITS):

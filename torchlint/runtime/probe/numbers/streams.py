@@ -30,7 +30,7 @@ def rank() -> int:
 
 
 class Stream:
-    """A place in a sequence of random numbers: entered, it goes on from where it was left."""
+    """A place in a sequence of random numbers: entered, it continues from where it was left."""
 
     def __init__(self, *key: object) -> None:
         self._seed = number(*key)

@@ -95,7 +95,7 @@ class Streams:
         return self._ticks[kind]
 
     def rarest(self, kind: str, least: int = 1) -> EventStream | None:
-        """Of those that go on and have as many events, the one with the fewest, and the last of
+        """Of those that continue and have as many events, the one with the fewest, and the last of
         several: it ends what repeats itself, as the generator's step does in a GAN."""
         tick = self._ticks[kind]
         going = [s for s in self.of(kind) if s.count >= least and s.goes_on(tick)]
