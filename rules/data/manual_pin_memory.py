@@ -32,9 +32,9 @@ Better still, let the loader pin its batches, and pass `non_blocking=True` here.
 For tensors that are pinned once, outside of the step loop, or kept for other uses; in collate
 functions and datasets; in threads and prefetchers, and under `with torch.cuda.stream(…)`, where the
 copy overlaps with the step.
-It is a hint: of a small tensor the extra copy costs next to nothing.
-With `non_blocking=True` it is reported with `--pedantic` only: Python then does not wait for the
-work that the GPU has queued, which may win more than the pinning costs.
+It is a hint: the extra copy of a small tensor costs next to nothing. With `non_blocking=True` it is
+reported with `--pedantic` only: Python then does not wait for the work that the GPU has queued,
+which may save more than the pinning costs.
 
 ## Fix safety
 **Unsafe**: no value changes, but a copy with `non_blocking=True` from ordinary memory waits for the

@@ -1,7 +1,7 @@
-"""Take the switches of a bug hunt out of the script again.
+"""Remove debugging switches from the script.
 
 ## What it does
-Reports code that always switches on what only a bug hunt needs:
+Reports code that always switches on what only debugging needs:
 
 - `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`, and `HIP_LAUNCH_BLOCKING` on AMD
 - `os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"`

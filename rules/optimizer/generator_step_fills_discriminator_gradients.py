@@ -7,11 +7,11 @@ generator through its discriminator, that of an actor through its critic. It als
 of a discriminator that goes back through the generator.
 
 ## Why it is slow
-To train the generator, the backward pass must go through the discriminator. But it need not compute
-the gradients of its weights, which is about half of the work of a backward pass. They are stored,
-with `DistributedDataParallel` they are sent to the other processes, and then they are zeroed, since
-the discriminator learns from other losses. The other way round, nothing of what the backward pass
-does in the generator is used.
+To train the generator, the backward pass must go through the discriminator. But it does not have to
+compute the gradients of its weights, which is about half of the work of a backward pass. They are
+stored, with `DistributedDataParallel` they are sent to the other processes, and then they are
+zeroed, since the discriminator learns from other losses. The other way round, nothing of what the
+backward pass does in the generator is used.
 
 ## Example
 ```python

@@ -6,8 +6,8 @@ Reports calls of `autocast` and `GradScaler`, and the decorators `custom_fwd` an
 
 ## Why it is slow
 The old classes only call the new ones, and issue a `FutureWarning` each time, so each autocast
-region of each step makes a warning for Python to filter. The cost is small: on a CPU, to enter and
-leave a region took 17 µs with the old class and 11 µs with the new one. The warning also hides
+region of each step makes a warning for Python to filter. The cost is small: on a CPU, entering and
+leaving a region took 17 µs with the old class and 11 µs with the new one. The warning also hides
 others in the log, and a later torch may remove what it warns of.
 
 ## Example

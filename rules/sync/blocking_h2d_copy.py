@@ -32,7 +32,7 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-If no loader of the program has `pin_memory=True`, or the one of this loop has not: from ordinary
+If no loader of the program has `pin_memory=True`, or the one of this loop does not: from ordinary
 memory `non_blocking=True` gains little. For whole batches, `batch.to(device)`, which may be objects
 that do not take the argument; where Lightning, Accelerate or a `Trainer` moves the batches; in
 evaluation and in tests. It is a hint: where Python waits for the GPU on each step anyway, as for

@@ -30,8 +30,9 @@ To copy in the background, start the copy, do other work, and call `torch.cuda.s
 
 ## When it is silent
 Where the result is only stored, appended or returned; where `synchronize()`, `wait()` and the like
-are called between the copy and the first read; where the device is a variable that need not be the
-CPU; for a buffer that is not pinned, which makes the copy wait; in programs without an accelerator.
+are called between the copy and the first read; where the device is a variable that may be something
+other than the CPU; for a buffer that is not pinned, which makes the copy wait; in programs without
+an accelerator.
 
 ## Fix safety
 **Unsafe**: it removes the argument, so Python waits for the copy. Numbers that were read too early
