@@ -32,7 +32,7 @@ features = nn.Sequential(
 Several small kernels one after the other see as far as a large one.
 
 ## When it is silent
-- Sizes and strides that are no literals.
+- Sizes and strides that are not literals.
 - Kernels with a stride or with `groups`, and those between few channels, as in the first and last
   layer of a super-resolution network.
 - Sizes below 16; input sizes that are the output of no layer of the file, as those of the data and

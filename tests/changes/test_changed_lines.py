@@ -23,7 +23,7 @@ def rows(before: str, after: str) -> list[int]:
         ("a\nb\nc\n", "a\nX\nc\n", [2]),
         ("a\nb\nc\n", "a\nb\nX\nc\n", [3]),
         ("a\nb\nc\n", "a\nc\n", []),
-        ("a\nb\n", "a\r\nb\r\n", []),  # line endings are no change
+        ("a\nb\n", "a\r\nb\r\n", []),  # line endings are not a change
         ("a\nb", "a\nb\n", []),
         ("a\rb\rc", "a\rX\rc", [2]),  # a lone carriage return ends a line, as in Python
         ("a\n\f\nb\n", "a\n\f\nX\n", [3]),  # a form feed ends none

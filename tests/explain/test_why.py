@@ -158,7 +158,7 @@ TRUE_REASONS = {
         "    import time\n    start = time.time()  # here\n    print(now - start)\n",
         "nothing shows that `now` in line 7 is a read of the clock below this one",
     ),
-    "a clock of which nothing is computed": (
+    "a clock that nothing is computed from": (
         "TL801",
         "    import time\n    start = time.time()  # here\n    print(start)\n",
         "no time is computed from this read of the clock",

@@ -49,10 +49,10 @@ LOADED = {
         RULE.replace("of-the-house", "item-in-step-loop"),
         "has a rule HOUSE1 item-in-step-loop, and there is TL201 item-in-step-loop already",
     ),
-    "a code that is none": (RULE.replace("HOUSE1", "a\\nb"), "has a rule 'a\\nb'"),
+    "a code that is not one": (RULE.replace("HOUSE1", "a\\nb"), "has a rule 'a\\nb'"),
     "a trigger that is not a pattern": (
         RULE.replace('torch",', '(",'),
-        "has a rule HOUSE1 whose triggers are no patterns",
+        "has a rule HOUSE1 whose triggers are not patterns",
     ),
 }
 CHECKED = {

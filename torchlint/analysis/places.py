@@ -52,8 +52,8 @@ def first_on_line(module: Module, offset: int) -> bool:
 
 
 def indent_start(module: Module, offset: int) -> int:
-    """The offset where the indentation of the line of `offset` begins: a form feed before it is
-    none."""
+    """The offset where the indentation of the line of `offset` begins: a form feed before it does
+    not count."""
     start = line_start(module, offset)
     line = module.text[start : line_end(module, start)]
     blanks = line[: len(line) - len(line.lstrip(" \t\f"))]

@@ -15,7 +15,7 @@ _LONGEST: Final = 70
 """The name of a Unix socket, with its folder, has to fit into 104 bytes on macOS."""
 
 _OF_PROGRAMS: Final = ("torchlint-", "pymp-", "torchelastic_", "ray")
-"""How the names begin of what programs make for themselves, each time they run."""
+"""How the names begin of the files that programs make for their own use, each time they run."""
 
 
 def create(parent: str | None = None) -> str:

@@ -265,7 +265,7 @@ trainer.net = net
 # case: nothing trains
 model = nn.DataParallel(model)  # TL601 hint
 
-# case: nothing but a comment trains
+# case: only a comment trains
 model = nn.DataParallel(model)  # TL601 hint
 # loss.backward()
 

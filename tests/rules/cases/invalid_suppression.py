@@ -113,4 +113,4 @@ x
 x  # torchlint: ignore[TL998, TL999]  # TL003 | says: `TL998` is not a rule … `TL999` is not a rule
 
 # case: of many unknown names, the first twenty are named
-x  # torchlint: ignore[TL960, TL961, TL962, TL963, TL964, TL965, TL966, TL967, TL968, TL969, TL970, TL971, TL972, TL973, TL974, TL975, TL976, TL977, TL978, TL979, TL980, TL981, TL982]  # TL003 | says: `TL979` is not a rule … 3 more names in this comment are no rules
+x  # torchlint: ignore[TL960, TL961, TL962, TL963, TL964, TL965, TL966, TL967, TL968, TL969, TL970, TL971, TL972, TL973, TL974, TL975, TL976, TL977, TL978, TL979, TL980, TL981, TL982]  # TL003 | says: `TL979` is not a rule … 3 more names in this comment are not rules

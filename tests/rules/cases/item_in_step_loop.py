@@ -378,7 +378,7 @@ for step, (images, labels) in enumerate(loader):
     if not (most or use_amp):
         print(loss.mean().item())
 
-    # case: after skipping the rounds of which a name tells
+    # case: after skipping the rounds that a name tells about
     now = step % 100 == 0
     if not now: continue
     print(loss.item())
@@ -547,7 +547,7 @@ def train():
             # becomes: .eq(labels).sum())
     # added: right = int(right)
 
-        # case: a count beside something that is none
+        # case: a count next to something that is not one
         right += (output > 0).sum().item()  # TL201 unsafe
         # becomes: right += (output > 0).sum().detach().float()
         right += 0.5
@@ -940,7 +940,7 @@ def train():
         # becomes: total += output.mean().detach().float()
     # added: total = float(total)
 
-        # case: a count and a loss in one sum are no whole number
+        # case: a count and a loss in one sum are not a whole number
         right += (output > 0).sum().item()  # TL201 unsafe
         # becomes: right += (output > 0).sum().detach().float()
         right += loss.item()  # TL201 unsafe

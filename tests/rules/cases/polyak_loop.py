@@ -237,7 +237,7 @@ for step, (images, labels) in enumerate(loader):
         kept *= decay
         kept -= (1 - decay) * current
 
-    # case: two lines of which the first adds
+    # case: two lines; the first adds
     for kept, current in zip(average.parameters(), model.parameters()):
         kept += decay
         kept += (1 - decay) * current

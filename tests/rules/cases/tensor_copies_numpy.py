@@ -44,7 +44,7 @@ class Photos(torch.utils.data.Dataset):
         # case: an in-place method on the only copy
         return torch.tensor(image.astype(np.float32)).div_(255)  # TL105
 
-        # case: a tensor of which only the gradient is switched
+        # case: a tensor whose gradient alone is switched
         return torch.tensor(image).requires_grad_()  # TL105
 
         # case: an array that is written after the tensor has left

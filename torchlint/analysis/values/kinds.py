@@ -109,7 +109,7 @@ _MODULE_WORDS = re.compile(
     r"forward|fsdp|lora|main|module|new|old|orig?|original|parallel|raw|ref|reference|single|split|"
     r"student|teacher|to_train|train|unwrapped|with\w*_loss|without_\w+|wrapped|wrapper)$"
 )
-"""`model_names` and `model_parser` are no modules."""
+"""`model_names` and `model_parser` are not modules."""
 _MAKES = re.compile(
     r"^_*(?:build|configure|construct|create|define|get|initiali[sz]e|instantiate|load|make|prepare|"
     r"setup|set_up|unwrap|wrap)_"

@@ -156,7 +156,7 @@ def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:
     if call.func.attr.value == "backward":
         if given is not None:
             yield given
-        # `accelerator.backward(loss)`, `strategy.backward(loss, model)`: those are no tensors.
+        # `accelerator.backward(loss)`, `strategy.backward(loss, model)`: those are not tensors.
         takes_loss = given is not None and "loss" in dotted_text(given).lower()
         several = sum(arg.keyword is None for arg in call.args) > 1
         if not takes_loss and not several:

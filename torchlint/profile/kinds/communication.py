@@ -9,7 +9,7 @@ also tells how long a step is blocked by messages.
 ## Why it is slow
 Every exchange takes time, and ends only when the last rank has come. `DistributedDataParallel`
 averages gradients in each backward pass. If they are only added to by the next one, that average
-was for nothing: the sum can be averaged once. A rank with more work holds up all the others.
+was wasted: the sum can be averaged once. A rank with more work holds up all the others.
 
 ## How it is seen
 In a run of its own. `DistributedDataParallel` times its exchange itself: from the first message to
@@ -20,7 +20,7 @@ stepped between it and the next one, and the gradients were not zero in between.
 A rank is the slow one if it works longest in eight of ten steps or more, and on the whole longer
 than the others. It works while it has a processor, and while it waits for anything but messages,
 batches and a processor, as Linux counts it: a rank that only shares its processors with others is
-none. Where the system does not count that, only the time with a processor is work. A rank whose
+not slow. Where the system does not count that, only the time with a processor is work. A rank whose
 loader is slow is reported as such (TR101).
 
 ## What the ceiling means

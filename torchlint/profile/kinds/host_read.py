@@ -33,7 +33,7 @@ the next read of the step, and the GPU's own work limits what can be gained.
 ## What to do
 Keep sums and metrics in tensors on the device, and read them once every hundred steps. Decide by
 tensors with `torch.where` in place of `if`. Replace `x[mask]` by a product with the mask, or by
-`masked_fill`, where the shape need not change. Pass `output_size` to `repeat_interleave`.
+`masked_fill`, where the shape does not have to change. Pass `output_size` to `repeat_interleave`.
 
 ## References
 - PyTorch documentation, "CUDA semantics: asynchronous execution"

@@ -23,7 +23,7 @@ own, of at most fifty steps, in which the C library gives memory back as usual.
 There is none.
 
 ## When it is silent
-It is always told. The workers of a loader are processes of their own, and their memory is not in
+It is always shown. The workers of a loader are processes of their own, and their memory is not in
 it, nor is that of other ranks. On a CPU, memory that was freed may still count, since the C
 library keeps it for later.
 

@@ -13,7 +13,7 @@ The masks of the batches that a `DataLoader` hands out are counted while they ar
 Only masks with one row per sample count, in which each row has one block of ones.
 
 ## What the ceiling means
-The step time if the work in proportion to positions shrank to those that are no padding: the
+The step time if the work in proportion to positions shrank to those that are not padding: the
 optimizer and what else does not depend on the length takes its time anyway, so the gain is smaller.
 Two things are not in it: attention over long texts grows with the square of the length, and may
 gain more; a model that removes padding itself, as some do with FlashAttention, gains nothing.

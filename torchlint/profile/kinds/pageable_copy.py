@@ -2,7 +2,7 @@
 
 ## What it does
 Reports lines that copy from main memory to the GPU while the host waits: from memory that is not
-pinned, also with `non_blocking=True`, which is one in name only then; and from pinned memory
+pinned, also with `non_blocking=True`, which still blocks then; and from pinned memory
 without `non_blocking=True`.
 
 ## Why it is slow

@@ -12,9 +12,9 @@ never been compiled.
 
 ## How it is seen
 By dynamo's own counters, after each step. If dynamo says so, also by its clock, and by its record
-of what was compiled and why. Where something is compiled again, the step is timed once more, in
-turns with the program as it is, under `torch.compiler.set_stance("eager_on_recompile")` and under
-`"force_eager"` (torch 2.6 and later): what has no compiled code runs without it, or all does.
+of what was compiled and why. Where something is compiled again, the step is timed once more,
+alternating with the program as it is, under `torch.compiler.set_stance("eager_on_recompile")` and
+under `"force_eager"` (torch 2.6 and later): what has no compiled code runs without it, or all does.
 
 ## What the ceiling means
 The step time if nothing were compiled in these steps, by dynamo's clock or by the runs that do not
@@ -89,7 +89,7 @@ def recompiles(windows: Mapping[str, Window[Any]]) -> bool:
 
 def _share(evidence: Evidence) -> float | None:
     """What compiling takes by dynamo's clock, or what a step is shorter without it, if that is
-    more: guards that fail and garbage are no part of the former."""
+    more: guards that fail and garbage are not part of the former."""
     window = evidence.window(RecompilesSeen)
     seconds = window.seen.seconds
     saved = [evidence.saved[each] for each in ("stance", "uncompiled") if each in evidence.saved]

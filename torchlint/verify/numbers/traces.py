@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Own = tuple[int, float, float]
 
 _ULPS = 4.0
-"""A loss is the end of a sum whose order may change: so many units in its last place are no sign
-of anything."""
+"""A loss is the end of a sum whose order may change: so many units in its last place mean
+nothing."""
 
 
 @dataclass(frozen=True, slots=True)
