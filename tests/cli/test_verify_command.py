@@ -302,7 +302,7 @@ def test_a_script_is_needed(torchlint, measuring):
 
 def test_a_missing_script_and_a_missing_module_say_so(torchlint, measuring):
     assert "nowhere.py does not exist" in torchlint("verify", "nowhere.py").err
-    assert "No module nowhere" in torchlint("verify", "-m", "nowhere").err
+    assert "There is no module nowhere" in torchlint("verify", "-m", "nowhere").err
 
 
 def test_without_torch_it_says_what_to_install(torchlint, measuring, train, monkeypatch):

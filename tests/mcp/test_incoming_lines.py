@@ -23,7 +23,7 @@ LINES = {
     '{"jsonrpc": "2.0", "id": "\\udfff", "method": "tools/list"}': (None, "The request cannot be"),
     "[" * 100_000: (None, "The message is not JSON"),
     "[]": (None, "The message is not a JSON object"),
-    CALL % ("x" * MOST_OF_A_LINE): (None, "The message is too long: 4,194,304 characters are"),
+    CALL % ("x" * MOST_OF_A_LINE): (None, "The message is too long: the limit is 4,194,304"),
     '{"jsonrpc": "2.0", "method": 4}': None,
     '{"jsonrpc": "2.0", "id": 3}': None,
     " ": None,
