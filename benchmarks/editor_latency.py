@@ -1,4 +1,4 @@
-"""Measures how long an editor waits from a key to the findings, beside LibCST's bare parse.
+"""Measures how long an editor waits from a key to the findings, compared with LibCST's bare parse.
 
     python benchmarks/editor_latency.py
     python benchmarks/editor_latency.py --tree FOLDER --edit pkg/train.py

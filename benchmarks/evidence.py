@@ -4,8 +4,8 @@ Usage: evidence.py [--device D] [--budget TIME] [--pairs N,…] [--only NAME]…
        evidence.py --again [--out FOLDER]
 
 Writes `<machine>.json`, `<machine>.md` and `<machine>.svg` into `docs/evidence`, and what the pages
-of rules say of it. `--only` keeps what is there of the other scripts. `--again` measures nothing
-and makes all that anew from the JSON files that are there.
+of rules say about it. `--only` keeps what is there of the other scripts. `--again` measures nothing
+and makes all that again from the JSON files that are there.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def laid_out(evidence: dict[str, Any]) -> str:
 
 
 def measured(arguments: argparse.Namespace) -> list[Outcome]:
-    """Each script in turn, nothing beside it."""
+    """Each script in turn, with nothing else running."""
     options = options_of(arguments)
     outcomes = []
     for name in arguments.only or names():
@@ -124,7 +124,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--pairs", metavar="N,…", help="process pairs at each look")
     parser.add_argument("--only", action="append", choices=names(), metavar="NAME")
     parser.add_argument("--out", type=Path, default=OUT, metavar="FOLDER")
-    parser.add_argument("--again", action="store_true", help="only write the pages anew")
+    parser.add_argument("--again", action="store_true", help="only write the pages again")
     return parser.parse_args(words)
 
 

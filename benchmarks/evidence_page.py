@@ -21,7 +21,7 @@ _HEAD = (
 
 
 def page(evidence: dict[str, Any]) -> str:
-    """The page in Markdown; the plot lies beside it."""
+    """The page in Markdown; the plot is next to it."""
     machine = evidence["machine"]
     lines = [
         f"# What the fixes are worth on {machine}",
@@ -55,7 +55,7 @@ def _introduction(evidence: dict[str, Any]) -> str:
     return (
         f"Measured with `{command}` on: {', '.join(facts)}. Each row is `torchlint verify` on "
         "`fixtures/<rule>/train.py`, a small script in which the pattern costs something, or a "
-        "patch beside such a script; it does not say what the fix is worth in yours. The ratio is "
+        "patch next to such a script; it does not say what the fix is worth in yours. The ratio is "
         "the step time before by that after; its interval covers the differences between pairs of "
         "processes in this session."
         f"{caution}"

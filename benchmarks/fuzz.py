@@ -2,7 +2,7 @@
 
     python benchmarks/fuzz.py --cases 10000 --seed 0
 
-What is tried and what must hold is in `tests/fuzz`, of which the tests run a little each time. The
+What is tried and what must hold is in `tests/fuzz`; the tests run a little of it each time. The
 cases of a seed are the same in every run with the same Python and the same hypothesis.
 """
 

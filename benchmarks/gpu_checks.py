@@ -197,7 +197,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def _plain_run(found: dict[str, dict[str, Any]], limit_s: float) -> dict[str, Any]:
-    """Step time and peak memory without any of verify's machinery, beside what verify says."""
+    """Step time and peak memory without any of verify's machinery, next to what verify says."""
     script = FIXTURES / _PLAIN / "train.py"
     plain = json.loads(_ran([sys.executable, "-c", _RUN_PLAIN, str(script)], limit_s).stdout)
     verified = found.get(f"verify {_PLAIN}", {})

@@ -61,7 +61,7 @@ def shapes(*, pairs: bool = False) -> Iterator[Shape]:
     """All families.
 
     Args:
-        pairs: also nest each two ways of nesting in each other, in turns: some 10,000 more.
+        pairs: also nest each two ways of nesting in each other: some 10,000 more.
     """
     found = {kind: list(_cycles(kind)) for kind in _KINDS}
     for kind, cycles in found.items():
@@ -288,7 +288,7 @@ def _many(field: Field) -> Callable[[int], str]:
 def _unparsed(node: object) -> str:
     """
     Raises:
-        ValueError: this combination is no Python.
+        ValueError: this combination is not Python.
     """
     assert isinstance(node, ast.AST)
     limit = sys.getrecursionlimit()

@@ -81,7 +81,7 @@ class Growth(NamedTuple):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pairs", action="store_true", help="nest any two constructs in turns")
+    parser.add_argument("--pairs", action="store_true", help="nest any two constructs")
     parser.add_argument("--only", default="", help="families with this text in their name")
     parser.add_argument("--json", type=Path, help="where to write the result")
     parser.add_argument("--show", type=int, default=25, help="how many families to print")

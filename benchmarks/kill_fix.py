@@ -2,8 +2,9 @@
 
     python benchmarks/kill_fix.py --kills 200
 
-Each time a tree of files that all have a fix is written anew, `fix --apply` runs on it in a process
-of its own and is killed with SIGKILL, which nothing can catch. Three of four kills fall into the
+Each time a tree of files that all have a fix is written again, `fix --apply` runs on it in a
+process of its own and is killed with SIGKILL, which nothing can catch. Three of four kills fall
+into the
 writes: they wait until a random number of files is seen to be written, and then for a random part
 of the time that one write takes. The others are spread evenly over a whole run. At the end one run
 is left alone, and no draft of the killed ones may be there any more.
@@ -53,7 +54,7 @@ def run(kills: int, files: int, draw: random.Random) -> dict[str, object]:
     """Kill so many runs, and count what became of the files.
 
     Returns:
-        how many files were old, new and neither; how many drafts the killed runs left beside them,
+        how many files were old, new and neither; how many drafts the killed runs left next to them,
         and how many of those the last run, which was not killed; and how many runs were killed
         before, during and after their writes.
     """

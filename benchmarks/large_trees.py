@@ -101,7 +101,7 @@ PARSE = "import sys, libcst; libcst.parse_module(open(sys.argv[1]).read())"
 
 
 def check(jobs: int, cache: Path | None) -> list[str]:
-    """The command; without a cache, everything is done anew."""
+    """The command; without a cache, everything is done again."""
     command = [sys.executable, "-P", "-m", "torchlint", "check", "--isolated", "--jobs", str(jobs)]
     kept = ["--no-cache"] if cache is None else ["--cache-dir", str(cache)]
     return [*command, *kept, "--output-format", "concise", "."]

@@ -8,7 +8,7 @@ three blocks follow each other in random order: with the hook of a measuring run
 without it once more. The ratio of the last two shows what the machine makes of nothing. Printed
 as JSON: medians per step, ratios of wall and CPU time with 95 % intervals over the rounds, and
 the hook's own time, called on its own. Exit code 1 if the whole interval of the ratio of wall
-times lies above the target.
+times is above the target.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What verify says of changes whose worth is known: gains, no-ops, slow-downs and wrong numbers.
 
     python benchmarks/planted.py                      every case once
-    python benchmarks/planted.py --runs 3 --beside    three times, beside a process that computes
+    python benchmarks/planted.py --runs 3 --beside    three times, while another process computes
     python benchmarks/planted.py --only gain
 
 A case is two scripts that differ in a line; verify measures the second against the first with its
@@ -115,7 +115,7 @@ GAINS = {"gain": "CONFIRMED", "slow-down": "SLOWER"}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1, help="Verifications of each case.")
-    parser.add_argument("--beside", action="store_true", help="Beside a process that computes.")
+    parser.add_argument("--beside", action="store_true", help="While another process computes.")
     parser.add_argument("--only", metavar="KIND", help="gain, no-op, slow-down, wrong or later.")
     parser.add_argument("--budget", default="10m", help="Of one verification, as verify takes it.")
     given = parser.parse_args()

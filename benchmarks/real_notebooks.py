@@ -1,4 +1,4 @@
-"""Checks and fixes copies of real notebooks, and shows that nothing but their code has changed.
+"""Checks and fixes copies of real notebooks, and shows that only their code has changed.
 
     python benchmarks/real_notebooks.py FOLDER... [--most 20]
 

@@ -110,7 +110,7 @@ def drawn(name: str, command: str, written: str, title: str) -> str:
 
 
 def _verified() -> str:
-    """The SVG of a verification, of a script that lies alone in a folder."""
+    """The SVG of a verification, of a script that is alone in a folder."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(VERIFIED, folder)
         written = on_a_terminal(VERIFY, Path(folder))

@@ -1,4 +1,4 @@
-"""Records a script against itself: pairs of processes in turns, as verify measures them.
+"""Records a script against itself: pairs of processes that take turns, as verify measures them.
 
     python benchmarks/record_pool.py train.py tests/verify/pools/pool_name.json -- --epochs 9
 

@@ -38,7 +38,7 @@ def run(command: str) -> str:
 
 
 def excerpt(output: str) -> str:
-    """One finding of a report and its closing sentence; dots stand for the others."""
+    """One finding of a report and its closing sentence; dots replace the others."""
     *findings, sentence = output.strip().split("\n\n")
     (shown,) = (finding for finding in findings if f" {SHOWN} " in finding.partition("\n")[0])
     return f"```text\n...\n{shown}\n...\n{sentence}\n```\n"
@@ -63,7 +63,7 @@ def rules_table() -> str:
 
 
 def recorded(page: str, part: str, text: str) -> str:
-    """The page with one of its recorded parts made anew."""
+    """The page with one of its recorded parts made again."""
     place = re.compile(rf"(<!-- recorded: {part} [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
     page, count = place.subn(lambda match: match[1] + text + match[2], page)
     if count != 1:

@@ -41,7 +41,7 @@ LONGEST_S = 120
 
 
 class Guard(NamedTuple):
-    """An expression of a file, and what stands in its place if it is removed."""
+    """An expression of a file, and what takes its place if it is removed."""
 
     path: str
     node: ast.expr

@@ -73,7 +73,7 @@ def baseline(folder: Path) -> Path:
     build of ten rules, and with the LibCST of this one.
 
     Raises:
-        subprocess.CalledProcessError: this is no clone with that commit, or pip failed.
+        subprocess.CalledProcessError: this is not a clone with that commit, or pip failed.
     """
     commit = (HERE / "baseline.txt").read_text(encoding="utf-8").strip()
     source, python = folder / "baseline", folder / "baseline-venv" / "bin" / "python"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A real Slurm of two nodes, node1 and node2, on this machine: both slurmd listen on the loopback.
 #
-#   two_node_slurm.sh up FOLDER      starts it; everything that it writes lies in FOLDER
+#   two_node_slurm.sh up FOLDER      starts it; everything that it writes is in FOLDER
 #   two_node_slurm.sh down FOLDER    ends it, with all of its jobs
 #
 # Then `export SLURM_CONF=FOLDER/slurm.conf`. Needs root, and Debian's slurm-wlm and munge, whose own

@@ -43,7 +43,7 @@ _TRAINS = 4
 
 
 class Started:
-    """One command, with that of node 1 beside it where it needs one."""
+    """One command, together with that of node 1 where it needs one."""
 
     def __init__(self, way: str, words: list[str], argv: list[str], shared: str) -> None:
         command = [str(Path(sys.executable).with_name("torchlint")), *words[:1], *WAYS[way]]

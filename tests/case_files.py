@@ -27,7 +27,7 @@ Options, in brackets behind the title of a case or a head:
     bare                         the program, or the head, begins with nothing
     unread                       its words show already that it is not worth parsing
 
-A finding stands at the end of the line that it starts on, and several of one line one after the
+A finding is written at the end of the line that it starts on, and several of one line one after the
 other. Its code and tier are always checked, and what else it says:
 
     # TL201 hint                 its tier, if it is not the default one: `hint`, `pedantic`
@@ -36,12 +36,12 @@ other. Its code and tier are always checked, and what else it says:
     # TL201 | no fix: it grows   it has no fix, and these words are in the reason
     # TL201 | says: a sum … GPU  these words are in the message, others between them
     # TL201 | fix says: no bias  these words are in the message of the fix
-    # TL201 | marks: f(x)        the text that it stands on
+    # TL201 | marks: f(x)        the text that it is on
     # TL201 | see: for x in y    the text that the first related place starts with
     # TL201 | see                it has no related place
     # TL201 | group: first       findings with the same word are one group, others are not
 
-What the fix does to a line stands below that line, and is checked if there is any of it:
+What the fix does to a line is written below that line, and is checked if there is any of it:
 
     total += loss.item()  # TL201 unsafe
     # becomes: total += loss.detach()
@@ -241,7 +241,7 @@ class _Parser:
             return
         code, *comments = _FINDING.split(text)
         if comments and not code.strip():
-            raise self._wrong("an expected finding stands at the end of its line")
+            raise self._wrong("an expected finding is written at the end of its line")
         expected = tuple(self._expected(comment) for comment in comments)
         self._open.files.setdefault(self._file, []).append(Line(self._where, code, expected))
 

@@ -175,7 +175,7 @@ def semicolons_at_the_end(source: str) -> str:
 
 
 def statements_joined(source: str) -> str:
-    """Statements on one line wherever they may stand on one."""
+    """Statements on one line wherever they may be on one."""
     return cst.parse_module(source).visit(_Joined()).code
 
 
@@ -260,7 +260,7 @@ _WORD = re.compile(r"[\w\"']")
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """What stands between two tokens of a statement.
+    """What is between two tokens of a statement.
 
     Args:
         text: blanks, and line breaks and comments in brackets.
@@ -409,7 +409,7 @@ _BARE: Final = {
     cst.Call: ("func",),
     cst.Del: ("target",),
 }
-"""The parts of nodes around which no parentheses may stand, or not without another meaning."""
+"""The parts of nodes that may not have parentheses, or not without another meaning."""
 
 
 class _Parenthesized(cst.CSTTransformer):

@@ -29,7 +29,7 @@ class Block:
     """One fenced block: its language, its first line in the page, and its text without indent.
 
     A block with a title, as in ```` ```python title="train.py" ````, is the file of that name.
-    `reason` says why nothing of it is run: `<!-- not run: it needs a GPU -->` stands above it.
+    `reason` says why nothing of it is run: `<!-- not run: it needs a GPU -->` is above it.
     """
 
     language: str
@@ -80,7 +80,7 @@ def commands(block: Block) -> list[Command]:
 
 
 def agrees(printed: Sequence[str], actual: Sequence[str]) -> bool:
-    """Whether a page shows what was printed. A line `...` stands for any lines, and `...` within a
+    """Whether a page shows what was printed. A line `...` matches any lines, and `...` within a
     line for any text of that line; blanks at the end of lines do not count."""
     pattern = "".join(
         r"(?:.*\n)*?"

@@ -18,12 +18,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def recorded(text: str, folder: Path) -> str:
-    """The page with the output of each command that no longer agrees made anew."""
-    anew: dict[Block, dict[Command, list[str]]] = {}
+    """The page with new output for each command whose output no longer agrees."""
+    renewed: dict[Block, dict[Command, list[str]]] = {}
     for block, command, actual in replay(text, folder, reader(folder)):
-        anew.setdefault(block, {})[command] = actual
+        renewed.setdefault(block, {})[command] = actual
     lines = text.split("\n")
-    for block in sorted(anew, key=lambda block: -block.row):
+    for block in sorted(renewed, key=lambda block: -block.row):
         fence = lines[block.row - 1]
         indent = fence[: len(fence) - len(fence.lstrip())]
         shown = [
@@ -31,7 +31,7 @@ def recorded(text: str, folder: Path) -> str:
             for command in commands(block)
             for line in (
                 *("$ " + command.words.replace("\n", "\n> ")).split("\n"),
-                *anew[block].get(command, command.printed),
+                *renewed[block].get(command, command.printed),
             )
         ]
         rows = slice(block.row, block.row + block.text.count("\n"))

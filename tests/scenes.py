@@ -208,7 +208,7 @@ class Scene:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process; one that only waits to be reaped is none."""
+    """Whether there is such a process; one that only waits to be reaped does not count."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

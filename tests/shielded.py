@@ -91,7 +91,7 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def tree(folder: Path) -> list[tuple[object, ...]]:
-    """All that lies in a folder: names, kinds, permissions, times and contents."""
+    """All that is in a folder: names, kinds, permissions, times and contents."""
     found: list[tuple[object, ...]] = []
     for path, folders, files in os.walk(os.fsencode(folder)):
         for name in [b".", *folders, *files]:

@@ -1,8 +1,8 @@
 """A GPU that is not there: importing this gives `torch.cuda` a device with a queue behind the host.
 
 Time is simulated, so what is measured is the same on any machine, however busy. The host's clock
-(`time.perf_counter`) stands still but for the calls that order a kernel, for `time.sleep`, and for
-waiting; kernels take theirs on the queue. Tensors "on the GPU" lie in main memory, and know that
+(`time.perf_counter`) stops except for the calls that queue a kernel, for `time.sleep`, and for
+waiting; kernels take theirs on the queue. Tensors "on the GPU" are in main memory, and know that
 they would not: an operation that mixes devices fails, and whatever a CUDA tensor must be waited
 for, is waited for.
 

@@ -174,7 +174,7 @@ def test_inputs_are_words_and_never_a_script(workspace: Path) -> None:
     assert not (workspace / "run").exists()
 
 
-def test_no_input_stands_in_a_script() -> None:
+def test_no_input_is_in_a_script() -> None:
     assert not [step["name"] for step in STEPS if "${{" in step.get("run", "")]
 
 
@@ -203,7 +203,7 @@ def test_sarif_is_uploaded_before_the_job_fails(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.1; touch run", "../torchlint", "-r x", "latest"])
-def test_what_is_no_version_is_not_installed(workspace: Path, version: str) -> None:
+def test_what_is_not_a_version_is_not_installed(workspace: Path, version: str) -> None:
     runner = Runner(workspace, {"version": version}, GITHUB_ACTION_PATH=str(ROOT))
     assert runner.run(STEPS) == 2
     assert "is not a version" in runner.log

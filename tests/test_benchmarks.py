@@ -185,7 +185,7 @@ def test_every_rule_with_a_training_script_is_verified(evidence: ModuleType) -> 
     assert patched == ["fused-adamw"]
 
 
-def test_a_patch_beside_a_training_script_applies_to_it(evidence: ModuleType) -> None:
+def test_a_patch_next_to_a_training_script_applies_to_it(evidence: ModuleType) -> None:
     from verified_fixtures import FIXTURES, PATCH
 
     from torchlint.verify.compared.patches import patched

@@ -100,7 +100,7 @@ FAILING = {
     "a fix where none is expected": (f"{SUM}  # TL201 | no fix\n", "cases.py:10: there is a fix"),
     "another reason to withhold the fix": (
         "# case: a\n    print(loss.item())  # TL201 | no fix: it rains\n",
-        "cases.py:10: no fix: `how often it is needed",
+        "cases.py:10: no fix: `only you know how often it is needed",
     ),
     "another message": (
         "# case: a\n    print(loss.item())  # TL201 | says: a word\n",

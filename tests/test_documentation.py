@@ -69,7 +69,7 @@ def test_what_is_not_run_says_why_and_stays_little(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_commands_stand_in_console_blocks(name: str) -> None:
+def test_commands_are_in_console_blocks(name: str) -> None:
     for block in blocks(page(name)):
         if block.language == "console":
             assert commands(block)
@@ -186,7 +186,7 @@ def test_each_context_has_its_row() -> None:
         (["a*"], ["aa"], False),
     ],
 )
-def test_dots_stand_for_what_is_left_out(printed: list[str], actual: list[str], same: bool) -> None:
+def test_dots_replace_what_is_left_out(printed: list[str], actual: list[str], same: bool) -> None:
     assert agrees(printed, actual) is same
 
 

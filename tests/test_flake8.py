@@ -85,7 +85,7 @@ def test_a_suppression_that_has_ended_hides_nothing(flake8: Flake8, here: Path) 
         assert flake8() == found
 
 
-def test_the_message_stands_behind_the_code(here: Path) -> None:
+def test_the_message_comes_after_the_code(here: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "flake8", "--select=TL201", "train.py"],
         capture_output=True,

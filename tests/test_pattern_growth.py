@@ -2,7 +2,7 @@
 
 Python's `re` tries a pattern at every place and, where it fails, every way to share the text
 among the repeats. So a repeat without a bound costs the square of the text if what precedes it in
-the pattern can stand inside of what it repeats: `opt\\w*\\.step` on "optoptopt…" starts anew at
+the pattern can occur inside of what it repeats: `opt\\w*\\.step` on "optoptopt…" starts again at
 each "opt" and runs to the end each time. The same goes for two such repeats one behind the other.
 This reads the parsed patterns, so it needs no clock.
 """
@@ -187,7 +187,7 @@ def _cost(pattern: str, flags: int = 0, *, everywhere: bool = True) -> float:
 
 
 def _cost_of(way: _Way, *, everywhere: bool) -> float:
-    while way and way[-1].repeat:  # what can end anywhere is never tried anew
+    while way and way[-1].repeat:  # what can end anywhere is never tried again
         way = way[:-1]
     chains: dict[int, tuple[float, ...]] = {}
     for at, part in enumerate(way):

@@ -1,4 +1,4 @@
-"""The hooks of .pre-commit-hooks.yaml, run by the real pre-commit on the tree as it stands."""
+"""The hooks of .pre-commit-hooks.yaml, run by the real pre-commit on the tree as it is."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     ("helpers elsewhere", "cudnn-benchmark-missing/bad.py"): _LOOP_ELSEWHERE,
     ("helpers elsewhere", "cudnn-benchmark-missing/clean.py"): _LOOP_ELSEWHERE,
     ("helpers elsewhere", "ddp-missing-sampler/clean.py"): (
-        "a dataset that a function of another file returns is not known to lie in memory"
+        "a dataset that a function of another file returns is not known to be in memory"
     ),
     ("helpers elsewhere", "index-tensor-on-cpu/train.py"): _MODEL_ELSEWHERE,
     ("helpers elsewhere", "loop-invariant-transfer/train.py"): _MODEL_ELSEWHERE,
@@ -171,7 +171,7 @@ def test_a_variation_is_what_it_says(variation: str, varied: str) -> None:
     assert files[MAIN] == dedent(varied)
 
 
-def test_blank_lines_and_comments_stand_before_each_statement() -> None:
+def test_blank_lines_and_comments_come_before_each_statement() -> None:
     files = ALL["blank lines and comments"]("a = 1\nb = 2\n")
     assert files is not None
     assert (

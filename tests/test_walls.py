@@ -63,7 +63,7 @@ def upward(graph: grimp.ImportGraph, layers: list[set[str]]) -> Iterator[tuple[s
 
 
 def of_one_rule(graph: grimp.ImportGraph) -> Iterator[tuple[str, str]]:
-    """The modules outside of a rule that nothing but this rule imports, with the rule."""
+    """The modules outside of a rule that only this rule imports, with the rule."""
     for module in graph.modules:
         users = graph.find_modules_that_directly_import(module)
         rules = {".".join(user.split(".")[:3]) for user in users if _is_of_rule(user)}
@@ -140,7 +140,7 @@ def twins(root: Path) -> list[str]:
     return [name for name, times in names.items() if times > 1]
 
 
-def test_a_name_stands_for_one_file_or_one_public_class() -> None:
+def test_a_name_means_one_file_or_one_public_class() -> None:
     assert twins(ROOT) == []
 
 

@@ -125,7 +125,7 @@ def _child(command: Sequence[str], pid: int) -> subprocess.Popen[bytes]:
 
 
 def start_by(start: Start) -> SimpleNamespace:
-    """What may stand for `subprocess` in a module that starts programs."""
+    """What may replace `subprocess` in a module that starts programs."""
     return SimpleNamespace(**{**vars(subprocess), "Popen": start})
 
 

@@ -1,4 +1,4 @@
-"""Why a question about code has its answer, for whoever asks `torchlint why`."""
+"""Why a question about code has its answer, for a user who asks `torchlint why`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _T = TypeVar("_T")
 
 
 class Unlike(str):
-    """A sentence about what is plainly something else than what a rule looks for: it is told where
-    that rule is asked for, and is no near miss."""
+    """A sentence about code that is clearly not what a rule looks for: it is shown if that rule is
+    asked for, and does not count as a near miss."""
 
     __slots__ = ()
 
@@ -23,10 +23,10 @@ def because(answer: _T, sentence: str, *places: object) -> _T:  # noqa: ARG001
     line that is asked about does not compute again.
 
     Args:
-        sentence: one fact in the words of users, without code of torchlint: `"the sum starts anew
-            in each round, in {:line}"`. Each `{}` stands for one of the places: code in the file
-            with its line (`{:code}` and `{:line}`: only one of them), a text or a number as it
-            stands, or a `Fact` or a `Clue` with its file and line.
+        sentence: one fact in the words of users, without code of torchlint: `"the sum starts again
+            in each round, in {:line}"`. Each `{}` is replaced by one of the places: code in the
+            file with its line (`{:code}` and `{:line}`: only one of them), a text or a number as it
+            is, or a `Fact` or a `Clue` with its file and line.
         places: the nodes, texts, numbers, facts and clues that the sentence mentions, in order.
     """
     return answer

@@ -77,7 +77,7 @@ def _message(seen: Sequence[HostCall]) -> str:
     kinds = sorted({each.kind for each in seen})
     return "\n".join(
         [
-            "The host reads values of tensors, which waits for the device if they lie on one:",
+            "The host reads values of tensors, which waits for the device if they are on one:",
             *(f"  {line}" for line in shown),
             f"Keep them there, or allow them: no_sync(allow={kinds!r}).",
         ]

@@ -1,4 +1,4 @@
-"""Ranks of which one has more work or a slow loader, for `two_nodes.py`; gloo, on processors.
+"""Ranks; one of them has more work or a slow loader; for `two_nodes.py`; gloo, on processors.
 
 images.py none|work|loader [RANK]
 """

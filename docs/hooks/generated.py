@@ -86,7 +86,7 @@ def kind_navigation() -> list[object]:
 
 
 def filled_in(markdown: str) -> str:
-    """The page of the configuration with what stands below its mark made anew: all keys, with
+    """The page of the configuration, with what is below its mark made again: all keys, with
     their defaults. `python docs/hooks/generated.py` writes it."""
     head, mark, _ = markdown.partition("<!-- generated: configuration -->\n")
     return f"{head}{mark}\n{configuration()}" if mark else markdown

@@ -21,12 +21,12 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2)
 ```
 
 ## When it is silent
-For a decay of zero or one that is no literal; with `decoupled_weight_decay`, which makes `Adam` do
-the same as `AdamW`; in tests. If a paper is reproduced that trained with `Adam` and an L2 penalty,
-keep it, and silence the rule there.
+For a decay of zero or one that is not a literal; with `decoupled_weight_decay`, which makes `Adam`
+do the same as `AdamW`; in tests. If a paper is reproduced that trained with `Adam` and an L2
+penalty, keep it, and silence the rule there.
 
 ## Fix safety
-**Unsafe**: this is another optimizer. Other weights come out, and the decay has to be chosen anew;
+**Unsafe**: this is another optimizer. Other weights come out, and the decay has to be chosen again;
 usually it is larger than the L2 penalty was. There is no fix where the file does not import `AdamW`
 and calls `Adam` without its module.
 

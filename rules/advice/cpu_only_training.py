@@ -6,7 +6,7 @@ Reports a script that trains a convolutional, recurrent or transformer network o
 GPU.
 
 ## Why it is slow
-torch computes where the tensors lie, and they are created in host memory. Without `.to(device)` a
+torch computes where the tensors are, and they are created in host memory. Without `.to(device)` a
 GPU stays idle, although such networks are what it is fast at.
 
 ## Example

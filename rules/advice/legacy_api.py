@@ -117,9 +117,9 @@ def _outdated(match: Match) -> str:
 
 
 def _may_be_current(match: Match) -> bool:
-    """Whether a version decides about the call, or its name may stand for something else."""
+    """Whether a version decides about the call, or its name may mean something else."""
     if len(match.module.resolve(match.call.func)) > 1:
-        return because(True, "{:code} may stand for something else here", match.call.func)
+        return because(True, "{:code} may mean something else here", match.call.func)
     return depends_on_version(match.node, match.module)
 
 

@@ -1,10 +1,11 @@
 """Spell cuDNN's flags right: torch accepts any other name, and does nothing.
 
 ## What it does
-Reports assignments to names beside cuDNN's flags, such as `torch.backends.cudnn.benchmarks`,
-`torch.backends.benchmark`, `torch.cudnn.benchmark`, and `fastest`, which was a flag of Lua's Torch.
-Also the statement `torch.backends.cudnn.benchmark == True`, which compares where it should assign.
-It is a hint where the flag has that value by default.
+Reports assignments to names that are not quite those of cuDNN's flags, such as
+`torch.backends.cudnn.benchmarks`, `torch.backends.benchmark`, `torch.cudnn.benchmark`, and
+`fastest`, which was a flag of Lua's Torch. Also the statement
+`torch.backends.cudnn.benchmark == True`, which compares where it should assign. It is a hint where
+the flag has that value by default.
 
 ## Why it is slow
 Modules of torch accept new attributes. So `torch.backends.cudnn.benchmarks = True` raises no error
@@ -37,7 +38,7 @@ name, the line is removed instead. There is no fix where the module with the fla
 `from torch import cuda` with `cuda.benchmark = True`.
 
 ## How verify confirms it
-It measures the right spelling, which needs a GPU. The numbers are equal to rounding.
+It measures the right spelling, which needs a GPU. The numbers are equal up to rounding.
 
 ## References
 - PyTorch documentation, `torch.backends.cudnn`
@@ -79,7 +80,7 @@ _MEANT: Final = {
     **{f"{_CUDNN}.{name}": flag for flag, names in _MISSPELLED.items() for name in names.split()},
     **{f"torch.{place}.{flag}": flag for place in _NOWHERE for flag in list(_MISSPELLED)[:2]},
 }
-"""The flag that each wrong name stands for."""
+"""The flag that each wrong name means."""
 
 
 class _Misspelled(NamedTuple):

@@ -34,7 +34,7 @@ workers, `True` raises a `ValueError`.
 - If the code does not show that there are workers: `num_workers=args.workers`, `**kwargs`.
 - If the dataset changes between epochs, as in `dataset.set_epoch(epoch)` or
   `loader.dataset.transform = weak`: workers that live on keep their first copy of it.
-- For iterable datasets, data that lies in memory, a loader that each round builds anew, and one
+- For iterable datasets, data that is in memory, a loader that each round builds again, and one
   that is read only now and then.
 - In files that build more than three such loaders, since idle workers keep their memory; in tests;
   in programs that do not train.
@@ -93,15 +93,15 @@ def _is_read_again(match: Match) -> bool:
 
 
 def _gains_nothing(match: Match) -> bool:
-    """Whether workers do not pay anyway, or read a stream, which may go on where it was."""
+    """Whether workers do not pay anyway, or read a stream, which may continue where it was."""
     dataset = match.module.argument(match.call, "dataset", 0)
     cost = dataset_of(dataset, match.module).cost
     if cost is Cost.MEMORY:
         return because(
-            True, "the samples of {:code} lie in memory, where workers do not pay", dataset
+            True, "the samples of {:code} are in memory, where workers do not pay", dataset
         )
-    anew = "{:code} is an iterable dataset, which workers that live on may not begin anew"
-    return cost is Cost.STREAM and because(True, anew, dataset)
+    restart = "{:code} is an iterable dataset, which workers that live on may not start again"
+    return cost is Cost.STREAM and because(True, restart, dataset)
 
 
 def _changes(match: Match) -> bool:
@@ -128,7 +128,7 @@ def _is_changed(dataset: cst.CSTNode, match: Match) -> bool:
 
 rule = Rule(
     code="TL103",
-    summary="a DataLoader starts its worker processes anew in each epoch",
+    summary="a DataLoader starts its worker processes again in each epoch",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     since=(1, 7),
@@ -140,8 +140,8 @@ rule = Rule(
         ),
     ),
     unless=(_gains_nothing, _changes),
-    message="Each epoch starts the worker processes of this loader anew; `persistent_workers=True` "
-    "keeps them.",
+    message="Each epoch starts the worker processes of this loader again; "
+    "`persistent_workers=True` keeps them.",
     change=pass_argument("persistent_workers", "True"),
     contexts=(Context.TRAINS,),
     may_change="workers that live on get no new seed for each epoch, so augmentations differ",

@@ -6,7 +6,7 @@ Reports a `DataLoader` without `pin_memory=True` in a program that trains on a G
 ## Why it is slow
 The GPU can only read page-locked memory by itself. A batch in ordinary memory is first copied to
 such a place, while Python waits. A pinned batch is copied by the GPU, and with
-`batch.to(device, non_blocking=True)` Python goes on meanwhile.
+`batch.to(device, non_blocking=True)` Python continues meanwhile.
 
 ## Example
 ```python
@@ -23,22 +23,21 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-Where `**kwargs` may bring the argument, an option decides, or a comment stands beside the `False`;
-where the samples already lie on the GPU, since CUDA tensors cannot be pinned; where the loader only
+If `**kwargs` may contain the argument, if an option sets it, or if a comment explains the `False`;
+where the samples are already on the GPU, since CUDA tensors cannot be pinned; where the loader only
 yields indices; where it is only counted, a few batches are looked at, or one evaluation reads it
-once; in tests; in programs that do not train, or use no accelerator.
-Lightning, Fabric and Accelerate move the batches of your loaders to the GPU, but do not pin them,
-and the `Trainer` of Transformers pins only the loaders that it makes. Their programs are reported
-like others.
-It is a hint: where a batch is small beside the step, the gain is within the noise.
+once; in tests; in programs that do not train, or use no accelerator. Lightning, Fabric and
+Accelerate move the batches of your loaders to the GPU, but do not pin them, and the `Trainer` of
+Transformers pins only the loaders that it makes. Their programs are reported like others. It is a
+hint: where a batch is small compared with the step, the gain is within the noise.
 
 ## Fix safety
 **Unsafe**: page-locked memory cannot be swapped out, so a machine with little memory may run short
 of it. Batches of a class of your own stay as they are unless it has a `pin_memory` method.
 
 ## How verify confirms it
-It measures `pin_memory=True`, which needs a GPU. A batch that is small beside the step leaves the
-ratio UNRESOLVED around 1. The numbers are bitwise equal.
+It measures `pin_memory=True`, which needs a GPU. A batch that is small compared with the step
+leaves the ratio UNRESOLVED around 1. The numbers are bitwise equal.
 
 ## References
 - PyTorch documentation, `torch.utils.data`, "Memory pinning"
@@ -77,11 +76,11 @@ def _feeds_little(match: Match) -> bool:
 def _yields_indices(match: Match) -> bool:
     dataset = match.module.argument(match.call, "dataset", 0)
     indices = holds_indices(dataset, match.module)
-    return indices and because(True, "its dataset, {:code}, is nothing but indices", dataset)
+    return indices and because(True, "its dataset, {:code}, contains only indices", dataset)
 
 
 def _is_on_device(match: Match) -> bool:
-    """Whether the samples lie on the GPU: those of a dataset or of `TensorDataset(x.cuda(), y)`."""
+    """Whether the samples are on the GPU: those of a dataset or of `TensorDataset(x.cuda(), y)`."""
     dataset = match.module.argument(match.call, "dataset", 0)
     made = [dataset]
     if isinstance(dataset, cst.Name):
@@ -92,7 +91,7 @@ def _is_on_device(match: Match) -> bool:
         return because(True, unpinned, dataset)
     for each in kept:
         if match.module.value(each).has(Kind.DEVICE):
-            return because(True, "{} lies on the GPU, whose memory cannot be pinned", each)
+            return because(True, "{} is on the GPU, whose memory cannot be pinned", each)
     return False
 
 
@@ -102,7 +101,7 @@ def _is_chosen(match: Match) -> bool:
         return False
     row = match.module.span(match.argument)[1].row
     commented = "#" in match.module.lines[row - 1]
-    return commented and because(True, "the comment beside {:code} may say why", match.argument)
+    return commented and because(True, "the comment next to {:code} may say why", match.argument)
 
 
 def _message(match: Match) -> str:

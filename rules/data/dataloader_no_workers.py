@@ -3,13 +3,13 @@
 ## What it does
 Reports a `DataLoader` whose `num_workers` is missing or 0, if the code shows that each sample
 takes work: it reads a file or items of an open HDF5 file, decodes an image, or applies a transform
-or a tokenizer. If nothing shows what a sample costs, it is a hint, and so is a loader for one
-evaluation in a run.
+or a tokenizer. If nothing shows what a sample costs, it is a hint, and so is a loader that is used
+for a single evaluation.
 
 The same for the arguments of a trainer of Transformers or TRL, such as `TrainingArguments` and
 `SFTConfig`, whose `dataloader_num_workers` is 0 unless it is given: if the file has a dataset or a
 collate function that reads images or sounds, or that transforms samples when they are read. If it
-tokenizes samples when they are read, it is a hint, and so is a 0 that is written out.
+tokenizes samples when they are read, it is a hint, and so is an explicit 0.
 
 ## Why it is slow
 With `num_workers=0` the training process builds each batch itself, between two steps. The GPU
@@ -98,8 +98,8 @@ from torchlint.rule import (
 from ._tokenizers import mapped_function, tokenizes
 
 _NOT_REPORTED = {
-    Cost.MEMORY: "the samples of {} lie in memory, and workers would only pass them on",
-    Cost.STREAM: "{} is an iterable dataset, of which each worker would yield all samples",
+    Cost.MEMORY: "the samples of {} are in memory, and workers would only pass them on",
+    Cost.STREAM: "{} is an iterable dataset, and each worker would yield all of its samples",
     Cost.DEVICE: "{} puts samples on the GPU, which workers cannot share",
 }
 _NO_TABLE = "a sample of {:code} is a row of a table, and no `collate_fn` makes more of it"

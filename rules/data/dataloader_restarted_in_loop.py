@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `next(iter(loader))` on every training step, and a `DataLoader` that every step, or every
-epoch, builds anew from the same dataset.
+epoch, builds again from the same dataset.
 
 ## Why it is slow
 `iter(loader)` begins a pass over the data: it shuffles the indices of the whole dataset and starts
@@ -36,7 +36,7 @@ for step in range(10000):
 ## When it is silent
 - For one batch outside of loops, or once per epoch, and under `if step % 100 == 0`.
 - For `iter(loader)` with a name, as in `except StopIteration: batches = iter(loader)`.
-- If the loop makes what it iterates over, if a generator stands behind the name, and in tests.
+- If the loop makes what it iterates over, if the name is that of a generator, and in tests.
 - For a loader in a loop if anything that it is given changes there, such as the indices of a fold,
   a batch size, or a dataset that other code gets; if the loop also makes an optimizer, as for
   several runs; and without worker processes, since then it costs nothing to build.
@@ -128,7 +128,7 @@ def _is_cheap(match: Match) -> bool:
 def _is_loader(match: Match) -> bool:
     loader = _restarted(match)
     if loader is None:
-        return because(False, "this goes on with an iterator, and begins no pass over the data")
+        return because(False, "this continues with an iterator, and starts no pass over the data")
     word = dotted_text(loader).rpartition(".")[2]
     if _LOADER_WORDS.search(word) or not _is_unsure(match):
         return True
@@ -166,10 +166,10 @@ def _is_made_here(match: Match) -> bool:
 
 
 def _goes_on(match: Match) -> bool:
-    """Whether a generator stands behind the name, which `iter` leaves where it is."""
+    """Whether the name is that of a generator, which `iter` does not restart."""
     for each in _made(match):
         if _ENDLESS_WORDS.search(dotted_text(each.func)) or _is_generator(each, match):
-            return because(True, "{} gives an iterator, which `iter` does not begin anew", each)
+            return because(True, "{} gives an iterator, which `iter` does not restart", each)
     return False
 
 
@@ -200,7 +200,7 @@ def _is_built_again(match: Match) -> bool:
             return because(False, "{:code} is set in the loop, in {:line}", part, place)
     dataset = module.argument(call, "dataset", 0)
     if not isinstance(dataset, cst.Name):
-        return because(False, "its dataset is no plain name, and may change in the loop")
+        return because(False, "its dataset is not a plain name, and may change in the loop")
     use = _touched_in(loop, dataset, module)
     if use is not None:
         return because(False, "the loop may change {:code}, in {:line}", dataset, use)
@@ -233,7 +233,7 @@ rule = Rule(
             _LOADER,
             where=(_is_built_again,),
             hint_if=(_ends_its_workers,),
-            message="Each round builds this loader of the same dataset anew and starts its "
+            message="Each round builds this loader again from the same dataset and starts its "
             "workers; build it before the loop.",
         ),
     ),

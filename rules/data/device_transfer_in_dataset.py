@@ -8,7 +8,7 @@ the functions that it calls, and in collate functions.
 A batch is one copy; its samples are as many copies as there are samples, each with its own launch
 and from memory that is not pinned. Worker processes cannot help: a forked process must not use CUDA
 ("Cannot re-initialize CUDA in forked subprocess"), and tensors on the GPU cannot be pinned. So the
-loader stays in the training process, which loads and trains in turns.
+loader stays in the training process, which alternates between loading and training.
 
 ## Example
 ```python
@@ -33,10 +33,11 @@ for images, labels in DataLoader(Photos(), batch_size=64, num_workers=4, pin_mem
 For the CPU, for types (`.to(torch.float32)`), for the device of another tensor (`.to(x.device)`),
 in other classes that have items, and in tests.
 It is a hint in a collate function, which copies the batch as a whole, and in a dataset that keeps
-its tensors on the GPU: small data may lie there as a whole, if nobody wants worker processes.
+its tensors on the GPU: small data may be there as a whole, if nobody wants worker processes.
 
 ## Fix safety
-There is no fix: the training loop must move the batch instead, and it may lie in another file.
+There is no fix: the training loop must move the batch instead, and that loop may be in another
+file.
 
 ## How verify confirms it
 It cannot: there is no fix. `torchlint verify train.py --against fixed.py` compares with your own

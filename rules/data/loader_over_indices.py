@@ -1,7 +1,7 @@
 """Draw batches of indices with one call instead of one by one.
 
 ## What it does
-Reports a `DataLoader` whose dataset is nothing but indices, such as `range(n)` or
+Reports a `DataLoader` whose dataset contains only indices, such as `range(n)` or
 `torch.arange(n)`, and that the file only loops over.
 
 ## Why it is slow
@@ -27,7 +27,7 @@ for rows in torch.randperm(len(images)).split(4096):
     optimizer.step()
 ```
 For some of the indices, write `train_idx[torch.randperm(len(train_idx))].split(4096)`. With
-`device=images.device` the indices lie where they are used.
+`device=images.device` the indices are where they are used.
 
 ## When it is silent
 With a `collate_fn`, which may load what the indices name; with a `sampler`, a `batch_sampler` or
@@ -70,7 +70,7 @@ def _is_of_indices(match: Match) -> bool:
     """Whether the dataset is `range(n)`; with a number in the place of `n` it is a toy."""
     made = counting(_dataset(match), match.module)
     if made is None:
-        alone = "nothing shows that its dataset is nothing but indices"
+        alone = "nothing shows that its dataset contains only indices"
         return sounds_like_indices(_dataset(match)) or because(False, alone)
     toy = all(isinstance(match.module.literal(arg.value), int) for arg in made.args)
     return not toy or because(False, "how many indices there are is written out, as in a toy")
@@ -119,7 +119,7 @@ def _split(match: Match) -> Change | str:
     shuffle, size = module.argument(call, "shuffle", 2), module.argument(call, "batch_size", 1)
     shuffles = False if shuffle is None else module.literal(shuffle)
     if loop_over(call, module) is None:
-        return "the indices must be shuffled anew where each epoch begins"
+        return "the indices must be shuffled again where each epoch begins"
     if not isinstance(made, cst.Call) or len(made.args) != 1:
         return "which indices these are is written elsewhere"
     if torch is None or not isinstance(shuffles, bool) or not _keywords(match) <= _SPLIT_TOO:

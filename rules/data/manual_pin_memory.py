@@ -32,9 +32,9 @@ Better still, let the loader pin its batches, and pass `non_blocking=True` here.
 For tensors that are pinned once, outside of the step loop, or kept for other uses; in collate
 functions and datasets; in threads and prefetchers, and under `with torch.cuda.stream(…)`, where the
 copy overlaps with the step.
-It is a hint: of a small tensor the extra copy costs next to nothing.
-With `non_blocking=True` it is reported with `--pedantic` only: Python then does not wait for the
-work that the GPU has queued, which may win more than the pinning costs.
+It is a hint: the extra copy of a small tensor costs next to nothing. With `non_blocking=True` it is
+reported with `--pedantic` only: Python then does not wait for the work that the GPU has queued,
+which may save more than the pinning costs.
 
 ## Fix safety
 **Unsafe**: no value changes, but a copy with `non_blocking=True` from ordinary memory waits for the
@@ -78,7 +78,7 @@ def _waits(match: Match) -> bool:
     """Whether Python waits while the batch is moved."""
     for move in match.found(list):
         if match.module.argument(move, "non_blocking") is not None:
-            return because(False, "Python goes on during the copy, by `non_blocking` of {}", move)
+            return because(False, "Python continues during the copy, by `non_blocking` of {}", move)
     return True
 
 
@@ -87,7 +87,7 @@ def _goes_on(match: Match) -> bool:
 
 
 def _has_own_stream(match: Match) -> bool:
-    """Whether the copy runs in a stream of its own, beside the work of the step."""
+    """Whether the copy runs in a stream of its own, while the step runs."""
     for above in match.module.ancestors(match.node):
         for item in above.items if isinstance(above, cst.With) else ():
             made = item.item
@@ -106,7 +106,7 @@ def _runs_in_background(match: Match) -> bool:
     if loads(match.node, module):
         return because(True, "this runs where batches are loaded, perhaps in a worker process")
     named = next(filter(_BACKGROUND.search, names + bases), None)
-    background = "by the name `{}`, this runs in the background, beside the step"
+    background = "by the name `{}`, this runs in the background, while the step runs"
     return named is not None and because(True, background, named)
 
 

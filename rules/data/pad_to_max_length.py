@@ -42,8 +42,8 @@ GPUs like.
 It is a hint: only the texts tell how much of a batch is padding.
 
 ## Fix safety
-There is no fix: what pads instead is the collate function, in another place. The losses stay the
-same apart from rounding if the model gets the attention mask and padding counts in no loss.
+There is no fix: the collate function has to pad instead, which is in another place. The losses stay
+the same apart from rounding if the model gets the attention mask and padding counts in no loss.
 
 ## How verify confirms it
 It cannot: there is no fix. `torchlint verify train.py --against fixed.py` compares with your own

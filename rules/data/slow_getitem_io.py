@@ -218,7 +218,7 @@ def _searched_table(item: cst.Subscript, module: Module) -> cst.BaseExpression |
 
 
 def _is_table(node: cst.BaseExpression | None, module: Module) -> bool:
-    """Whether a name or an attribute stands for what pandas made."""
+    """Whether a name or an attribute holds what pandas made."""
     if isinstance(node, cst.Attribute):
         bindings = module.values.assigned(module.class_(node), node.attr.value)
     else:

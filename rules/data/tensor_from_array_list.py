@@ -188,7 +188,7 @@ def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
 def _without_list(made: Constructor, module: Module) -> Fix | str:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
     if made.typed and made.place is not Place.HOST:
-        return "the name may stand for a constructor on the GPU, which needs `device=`"
+        return "the name may be that of a constructor on the GPU, which needs `device=`"
     assert isinstance(made.data.value, cst.Call)
     changes = (*_renamed(made, module), edits.keep_receiver(module, made.data.value))
     typed = argument(made.call, "dtype")
@@ -224,7 +224,7 @@ def _stack(made: Constructor, item: cst.Attribute, module: Module) -> Fix | str:
 def _elements_of(node: cst.BaseExpression, module: Module) -> Value:
     """What each element of a list, tuple or comprehension is; `Kind.NOTHING` for anything else.
 
-    A name stands for the list it was set to and all that was appended to it.
+    A name means the list it was set to and all that was appended to it.
     """
     if isinstance(node, (cst.List, cst.Tuple)):
         elements = NO_VALUE

@@ -27,7 +27,7 @@ texts = texts.map(lambda rows: tokenizer(rows["text"], truncation=True), batched
 ```
 
 ## When it is silent
-For functions of other files, for other classes that have a `map`, where `**kwargs` may bring the
+For functions of other files, for other classes that have a `map`, where `**kwargs` may contain the
 argument, with tokenizers in Python (`use_fast=False`), and in tests.
 It is a hint: for a few thousand texts it makes no difference.
 

@@ -1,4 +1,4 @@
-"""Take samples that lie in memory without worker processes.
+"""Take samples that are in memory without worker processes.
 
 ## What it does
 Reports a `DataLoader` with worker processes over a `TensorDataset`, a tensor, an array or a list.
@@ -53,7 +53,7 @@ def _has_workers(match: Match) -> bool:
 
 
 def _in_memory(match: Match) -> Dataset | None:
-    """The dataset, if its samples are in memory and it is no class of the project."""
+    """The dataset, if its samples are in memory and it is not a class of the project."""
     dataset = dataset_of(match.module.argument(match.call, "dataset", 0), match.module)
     if dataset.cost is Cost.MEMORY and dataset.reason:
         return dataset
@@ -65,7 +65,7 @@ def _in_memory(match: Match) -> Dataset | None:
 
 
 def _collates(match: Match) -> bool:
-    """Whether a collate function, or a dict that may bring one, can make work for the workers."""
+    """Whether a collate function, or a dict that may contain one, can make work for the workers."""
     collate = match.module.argument(match.call, "collate_fn", 6)
     if collate is not None:
         return because(True, "{:code} may take time, which workers save", collate)
@@ -83,7 +83,7 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL109",
-    summary="worker processes pass on samples that lie in memory",
+    summary="worker processes pass on samples that are in memory",
     tier=Tier.HINT,
     finds=(calls("torch.utils.data.DataLoader", where=(_has_workers, _in_memory)),),
     unless=(_collates,),

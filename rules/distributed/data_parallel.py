@@ -47,8 +47,8 @@ the function `data_parallel`, and if nothing in the program trains. If the same 
 `DistributedDataParallel`, the message says to start it that way.
 
 ## Fix safety
-There is no fix: besides the wrapper, the change needs a launcher, a process group, a sampler, a
-batch size per process, and a checkpoint that only one process writes.
+There is no fix: in addition to the wrapper, the change needs a launcher, a process group, a
+sampler, a batch size per process, and a checkpoint that only one process writes.
 
 ## How verify confirms it
 It cannot: there is no fix. `torchlint verify train.py --against train_ddp.py --nproc-per-node 2`

@@ -29,7 +29,7 @@ model = FSDP(model, auto_wrap_policy=blocks, device_id=device)
 With FSDP2, `for block in model.blocks: fully_shard(block)` goes before `fully_shard(model)`.
 
 ## When it is silent
-Where an option or `**kwargs` may bring the policy; where the file wraps more than one module, or
+Where an option or `**kwargs` may contain the policy; where the file wraps more than one module, or
 does so in a loop; for a part of a model; in programs that wrap with `wrap` and `enable_wrap`; in
 tests; in programs that do not train. It is a hint, since a model of a few layers may be one unit.
 

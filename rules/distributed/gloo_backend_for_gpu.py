@@ -1,4 +1,4 @@
-"""Let NCCL exchange what lies on the GPUs.
+"""Let NCCL exchange what is on the GPUs.
 
 ## What it does
 Reports `init_process_group("gloo")` in a program that trains on GPUs and averages gradients.
@@ -6,7 +6,7 @@ Reports `init_process_group("gloo")` in a program that trains on GPUs and averag
 ## Why it is slow
 Gloo works in host memory: it copies each bucket of gradients from the GPU, sends it through
 sockets, and copies the result back. NCCL sends directly from GPU to GPU, over NVLink, PCIe or
-InfiniBand, while the backward pass goes on.
+InfiniBand, while the backward pass continues.
 
 ## Example
 ```python

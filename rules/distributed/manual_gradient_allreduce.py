@@ -1,4 +1,4 @@
-"""Let DDP average the gradients: it sends them in buckets, while the backward pass goes on.
+"""Let DDP average the gradients: it sends them in buckets, while the backward pass continues.
 
 ## What it does
 Reports a loop over parameters that calls `all_reduce` for each gradient, where it runs on every

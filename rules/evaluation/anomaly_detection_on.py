@@ -1,7 +1,7 @@
 """Switch anomaly detection on to find a NaN, and off again to train.
 
 ## What it does
-Reports autograd's anomaly detection where nothing but editing the code switches it off:
+Reports autograd's anomaly detection where only editing the code switches it off:
 `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()` and Lightning's
 `Trainer(detect_anomaly=True)`.
 
@@ -28,8 +28,8 @@ for images, labels in loader:
 To keep it at hand, let an option decide: `torch.autograd.set_detect_anomaly(args.debug)`.
 
 ## When it is silent
-Under any condition, such as `if args.debug`, and in `except` blocks; where the value is no literal;
-in tests; in programs that do not train.
+Under any condition, such as `if args.debug`, and in `except` blocks; where the value is not a
+literal; in tests; in programs that do not train.
 
 ## Fix safety
 **Unsafe**: a NaN no longer raises an error. There is no fix for a `with` block.

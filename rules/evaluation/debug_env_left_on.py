@@ -1,7 +1,7 @@
-"""Take the switches of a bug hunt out of the script again.
+"""Remove debugging switches from the script.
 
 ## What it does
-Reports code that always switches on what only a bug hunt needs:
+Reports code that always switches on what only debugging needs:
 
 - `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`, and `HIP_LAUNCH_BLOCKING` on AMD
 - `os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"`
@@ -36,7 +36,7 @@ if parser.parse_args().debug:
 Under any condition, such as `if args.debug`, and in `except` blocks; in a function that the file
 does not use, or only under a condition; for other values, such as `"0"` or a variable; if the file
 takes the variable away again, or gives it another value; in tests; in programs that do not train,
-or use no GPU. A hint is also silent beside a comment: some machines need these switches.
+or use no GPU. A hint is also silent next to a comment: some machines need these switches.
 `TORCH_DISTRIBUTED_DEBUG` has no effect after `import torch`, which reads it.
 
 ## Fix safety

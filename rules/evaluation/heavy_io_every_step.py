@@ -40,7 +40,7 @@ loop; between epochs; in `except` blocks; in evaluation; in tests; for what is w
 closure, as for LBFGS: such loops have few rounds.
 
 ## Fix safety
-There is no fix: how often a file is needed is yours to say.
+There is no fix: only you know how often a file is needed.
 
 ## How verify confirms it
 It cannot: there is no fix. `torchlint verify train.py --against rarer.py` compares with your own
@@ -111,7 +111,7 @@ rule = Rule(
     ),
     unless=(_writes_to_memory,),
     message="The loop waits until this file is written, on every step; write it every few hundred.",
-    change="how often it is needed is yours to say",
+    change="only you know how often it is needed",
     contexts=(Context.HOT,),
     triggers=Triggers(
         on_demand=(

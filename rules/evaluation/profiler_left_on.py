@@ -38,14 +38,14 @@ with torch.profiler.profile(schedule=few) as profiler:
 ```
 
 ## When it is silent
-With `schedule=…`, `**options`, or `enabled=…` that is no literal; under any condition, such as
+With `schedule=…`, `**options`, or `enabled=…` that is not a literal; under any condition, such as
 `if args.profile`; in a function that the file does not use, or only under a condition; for a loop
 that `break` ends or that has at most 1000 rounds by a literal; if the name of the file or function
 says that it measures (`profile`, `bench`, …); in tests. For a memory history, if the file also
 stops it. `record_function` and Lightning's `"simple"` profiler cost little.
 
 ## Fix safety
-There is no fix: which steps to profile is yours to say.
+There is no fix: only you know which steps to profile.
 
 ## How verify confirms it
 It cannot: there is no fix. `torchlint verify train.py --against plain.py` compares with your own
@@ -155,7 +155,7 @@ rule = Rule(
     ),
     unless=(_is_to_measure, is_optional),
     message="The profiler records all steps; pass it a `schedule`, or profile a few steps.",
-    change="which steps to profile is yours to say",
+    change="only you know which steps to profile",
     contexts=(Context.TRAINS,),
 )
 

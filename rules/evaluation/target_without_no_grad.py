@@ -38,7 +38,8 @@ of training steps, and in tests.
 
 ## Fix safety
 **Unsafe**: no value changes, but a model that computes gradients in its `forward` then raises an
-error. There is a fix if the statement computes nothing else and has its lines for itself.
+error. There is a fix if the statement computes nothing else and shares its lines with no other
+code.
 
 ## How verify confirms it
 It measures the fix, on the CPU as well as on a GPU. The numbers are bitwise equal.
@@ -113,7 +114,7 @@ def _wrapped(call: cst.Call, module: Module) -> Fix | str:
         return "the statement may also compute what needs gradients"
     edit = edits.put_under(module, statement, "with torch.no_grad():")
     if edit is None:
-        return "other code stands on the line of the statement"
+        return "there is other code on the line of the statement"
     changes = (*edits.add_import(module, "torch"), edit)
     return Fix(Applicability.UNSAFE, "Run it under `torch.no_grad()`", changes)
 

@@ -36,11 +36,11 @@ class Block(nn.Module):
 ```
 
 ## When it is silent
-Where the weights are used, returned or kept; where `need_weights` is no literal, or may come with
-`**kwargs`; where `average_attn_weights` is passed; in files that register hooks on modules, which
-may read the weights; for classes of your own that inherit from `nn.MultiheadAttention`; before
-torch 2.0; in evaluation and in tests. It is a hint: for a single query, as in pooling heads, the
-weights are small, and a hook of another program may read them.
+Where the weights are used, returned or kept; where `need_weights` is not a literal, or may come
+with `**kwargs`; where `average_attn_weights` is passed; in files that register hooks on modules,
+which may read the weights; for classes of your own that inherit from `nn.MultiheadAttention`;
+before torch 2.0; in evaluation and in tests. It is a hint: for a single query, as in pooling heads,
+the weights are small, and a hook of another program may read them.
 
 ## Fix safety
 **Unsafe**: the fused kernels round in another way, and a dropout inside the attention draws other
@@ -48,7 +48,7 @@ random numbers. A hook of another file that reads the weights gets None.
 
 ## How verify confirms it
 It measures `need_weights=False`, on the CPU as well as on a GPU. Without dropout the numbers are
-equal to rounding.
+equal up to rounding.
 
 ## References
 - PyTorch documentation, `torch.nn.MultiheadAttention`: set `need_weights=False` for the best

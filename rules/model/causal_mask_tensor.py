@@ -8,7 +8,7 @@ and that the same function makes: `torch.tril(torch.ones(n, n)).bool()`, `torch.
 ## Why it is slow
 The fastest kernels take no mask: FlashAttention knows causal attention only by `is_causal=True`.
 With a mask another kernel runs, which reads the mask from memory and computes the half that it
-hides too. The mask itself is made anew on each forward pass. Without it, the attention over 1024
+hides too. The mask itself is made again on each forward pass. Without it, the attention over 1024
 places takes a third less time, measured on a CPU. In huggingface/transformers#30461 somebody
 reports 24 and 38 % less for whole models on a GPU.
 
@@ -29,7 +29,7 @@ def attend(q, k, v):
 ## When it is silent
 - The mask comes from elsewhere: a parameter, an attribute, a branch.
 - It hides more or less: padding, a window, another diagonal, sizes that are not the same.
-- It is no boolean mask where it holds ones, since that adds 1 and hides nothing.
+- It is not a boolean mask where it holds ones, since that adds 1 and hides nothing.
 - The attention is an `nn.MultiheadAttention`, which asks for the mask in any case.
 - Before torch 2.0; in evaluation and in tests.
 
@@ -38,7 +38,7 @@ def attend(q, k, v):
 else reads it. There is no fix where `is_causal` is passed already, or others follow by position.
 
 ## How verify confirms it
-It measures `is_causal=True`, on the CPU as well as on a GPU. The numbers are equal to rounding.
+It measures `is_causal=True`, on the CPU as well as on a GPU. The numbers are equal up to rounding.
 
 ## References
 - PyTorch documentation, `torch.nn.functional.scaled_dot_product_attention`

@@ -3,15 +3,15 @@
 ## What it does
 Reports two shapes of layers, as matters of taste that `--pedantic` shows. A convolution with a
 large kernel, 9 by 9 or more, that moves by one pixel and mixes many channels. And in a program with
-mixed precision, a convolution or linear layer whose number of input channels or features is no
+mixed precision, a convolution or linear layer whose number of input channels or features is not a
 multiple of 8, although another layer of the file chose it.
 
 ## Why it is slow
 Each output value of a convolution costs one product per input channel and place of the kernel. A
 16 by 16 kernel costs 28 times as much as one of 3 by 3. In a network that somebody compared, one
 such layer from 30 to 50 channels made a model with fewer parameters compute three times as much as
-a larger one. Tensor cores work on blocks of 8 numbers in half precision. If a size is no multiple
-of 8, the kernel pads it, or does without tensor cores.
+a larger one. Tensor cores work on blocks of 8 numbers in half precision. If a size is not a
+multiple of 8, the kernel pads it, or does without tensor cores.
 
 ## Example
 ```python
@@ -32,7 +32,7 @@ features = nn.Sequential(
 Several small kernels one after the other see as far as a large one.
 
 ## When it is silent
-- Sizes and strides that are no literals.
+- Sizes and strides that are not literals.
 - Kernels with a stride or with `groups`, and those between few channels, as in the first and last
   layer of a super-resolution network.
 - Sizes below 16; input sizes that are the output of no layer of the file, as those of the data and
@@ -95,7 +95,7 @@ def _large_kernel(match: Match) -> int:
 
 
 def _is_misaligned(match: Match) -> int:
-    """The number of inputs of a layer, if it is no multiple of what tensor cores take."""
+    """The number of inputs of a layer, if it is not a multiple of what tensor cores take."""
     call, module = match.call, match.module
     inputs, outputs = _widths(call, module)
     large = inputs * outputs >= _MANY and _dense_kernel(call, module) >= _LARGE
@@ -137,7 +137,7 @@ rule = Rule(
             *_LAYERS,
             where=(_is_misaligned,),
             message=lambda match: (
-                f"{match.found(int)} is no multiple of {_BLOCK}, so tensor cores "
+                f"{match.found(int)} is not a multiple of {_BLOCK}, so tensor cores "
                 "compute this layer with padding, or not at all; choose another width."
             ),
             program_has={"mixed precision": MIXED_PRECISION},

@@ -36,7 +36,7 @@ another way. There is no fix where a constant is added, and where the softmax is
 or its result has a name.
 
 ## How verify confirms it
-It measures `log_softmax`, on the CPU as well as on a GPU. The numbers are equal to rounding.
+It measures `log_softmax`, on the CPU as well as on a GPU. The numbers are equal up to rounding.
 
 ## References
 - PyTorch documentation, `torch.nn.functional.log_softmax`: doing the two operations separately is
@@ -122,7 +122,7 @@ def _change(match: Match) -> Change | str:
     assert isinstance(softmax, cst.Call)
     func = softmax.func.func if isinstance(softmax.func, cst.Call) else softmax.func
     if path:
-        return "something stands between the softmax and the logarithm"
+        return "there is something between the softmax and the logarithm"
     if not isinstance(func, cst.Attribute) or dotted_text(func.value) == "self":
         return "the softmax has a name of its own here"
     start, end = module.offsets(softmax)
@@ -156,7 +156,7 @@ rule = Rule(
 
 def _path_to_softmax(node: cst.BaseExpression | None, module: Module) -> list[cst.BaseExpression]:
     """From an expression to the softmax that it is, through names, tiny constants that are added
-    and clamps; empty if it is none."""
+    and clamps; empty if it is not one."""
     path: list[cst.BaseExpression] = []
     while node is not None:
         path.append(node)

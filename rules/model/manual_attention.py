@@ -31,7 +31,7 @@ mask is True where a query may look; a float mask or a position bias is added (`
 
 ## When it is silent
 - The weights are also returned, kept or changed, as for a plot or for talking heads.
-- The scores are no product, or something other than a scale, a sum or a mask changes them: a
+- The scores are not a product, or something other than a scale, a sum or a mask changes them: a
   `tanh`, a `topk`, a layer, the product of a second pair of queries and keys.
 - The file calls `scaled_dot_product_attention`, `flash_attn` or `xformers` somewhere: then this is
   the code for those who do without.

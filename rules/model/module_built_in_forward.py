@@ -35,7 +35,8 @@ For a normalization without parameters that learn, call the function, such as `F
 - The layer is not called where it is created, but returned, kept in a list or passed on.
 - Code sets or reads its weights, as in `conv.weight = kernel`.
 - It has no parameters: `nn.LayerNorm(8, elementwise_affine=False)`.
-- The function is not `forward`, or its class is no `nn.Module` as far as the file shows; in tests.
+- The function is not `forward`, or its class is not an `nn.Module` as far as the file shows; in
+  tests.
 
 ## Fix safety
 There is no fix: in `__init__` the layer needs sizes that may only be known in `forward`, and from
@@ -64,7 +65,7 @@ from torchlint.rule import Match, Module, Rule, Tier, Triggers, because, calls, 
 
 
 def _in_forward(match: Match) -> bool:
-    """Whether a match stands in `forward` itself, not in a function inside it."""
+    """Whether a match is in `forward` itself, not in a function inside it."""
     function = match.module.function(match.node)
     if function is None or function.name.value != "forward":
         return because(False, "it is not created in a `forward`")
@@ -101,7 +102,7 @@ _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
 _NAMES: Final = "|".join(name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS))
 _BUILT: Final = re.compile(rf"(?:{_NAMES})\(".encode())
 _BARE: Final = re.compile(rb"(?:^|[^\w.]|\bnn\w{0,9}\.)$")
-"""What stands before `Linear(`; not `self.`, and not `My`."""
+"""What comes before `Linear(`; not `self.`, and not `My`."""
 
 
 def _learns(match: Match) -> bool:
@@ -123,7 +124,7 @@ def _may_build_in_forward(text: bytes) -> bool:
 
 rule = Rule(
     code="TL308",
-    summary="a layer that `forward` creates anew on each pass",
+    summary="a layer that `forward` creates again on each pass",
     finds=(
         calls(*sorted(_LEARNING), where=(_in_forward, _learns, _is_called)),
         calls(
@@ -145,7 +146,7 @@ rule = Rule(
 
 
 def _is_in_network(node: cst.CSTNode, module: Module) -> bool:
-    """Whether code stands in a class that inherits from `nn.Module`, as far as the file shows."""
+    """Whether code is in a class that inherits from `nn.Module`, as far as the file shows."""
     class_ = module.class_(node)
     bases = [] if class_ is None else module.definitions.bases(class_)
     return any(base.startswith("torch.nn.") or base.endswith(ANY.module_classes) for base in bases)

@@ -7,11 +7,11 @@ generator through its discriminator, that of an actor through its critic. It als
 of a discriminator that goes back through the generator.
 
 ## Why it is slow
-To train the generator, the backward pass must go through the discriminator. But it need not compute
-the gradients of its weights, which is about half of the work of a backward pass. They are stored,
-with `DistributedDataParallel` they are sent to the other processes, and then they are zeroed, since
-the discriminator learns from other losses. The other way round, nothing of what the backward pass
-does in the generator is used.
+To train the generator, the backward pass must go through the discriminator. But it does not have to
+compute the gradients of its weights, which is about half of the work of a backward pass. They are
+stored, with `DistributedDataParallel` they are sent to the other processes, and then they are
+zeroed, since the discriminator learns from other losses. The other way round, nothing of what the
+backward pass does in the generator is used.
 
 ## Example
 ```python
@@ -51,10 +51,10 @@ for images, _ in loader:
 In programs that turn gradients off or toggle optimizers; where the gradients are zeroed, or an
 optimizer steps, in other functions; where one optimizer has the parameters of both models, or both
 step after the same backward pass; in tests.
-It is a hint: beside a large generator, a small discriminator costs little.
+It is a hint: compared with a large generator, a small discriminator costs little.
 
 ## Fix safety
-There is no fix: `requires_grad_(False)` must stand before the forward pass of that loss, and code
+There is no fix: `requires_grad_(False)` must come before the forward pass of that loss, and code
 that reads the gradients in between would miss them. No value changes otherwise.
 
 ## How verify confirms it

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `module.requires_grad = False`. Modules have no such attribute, so Python creates one that
-nothing reads, and the parameters go on as before. It also reports `p.require_grad = False` and
+nothing reads, and nothing changes for the parameters. It also reports `p.require_grad = False` and
 other misspellings on a parameter or module, which do the same.
 
 ## Why it is slow

@@ -79,7 +79,7 @@ def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Repor
     around = module.parent(module.parent(loop) or loop)
     if isinstance(around, cst.For) and _zeroes_each(around, module):
         return because((), "the loop around it is reported, {}", around)
-    if manual_gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
+    if manual_gradients.accumulates(module, outside=loop) or _differentiates_twice(module):
         return ()
     message = (
         "This loop launches one kernel per parameter to write zeros; call `zero_grad()`, which "
@@ -115,7 +115,7 @@ def _one_call(loop: cst.For, module: Module) -> Change | str:
         return "this is the body of a `zero_grad`; set `p.grad = None` there"
     if not is_torchs(owner, module):
         return f"nothing shows that `{dotted_text(owner)}` has torch's own `zero_grad`"
-    if manual_gradients.reads(module, besides=loop):
+    if manual_gradients.reads(module, outside=loop):
         return "this file reads gradients without checking for None"
     if module.torch < _CAN_FREE:
         return "this project supports a torch version whose `zero_grad` cannot free gradients"
@@ -136,7 +136,7 @@ def _sounds_like_parameters(source: cst.BaseExpression, module: Module) -> bool:
 
 
 def _zeroes_each(loop: cst.For, module: Module) -> bool:
-    """Whether the loop's body does nothing but zeroing, possibly with a test for None and an inner
+    """Whether the loop's body only zeroes gradients, possibly with a test for None and an inner
     loop over a group."""
     target: cst.BaseExpression = loop.target
     if isinstance(target, cst.Tuple) and len(target.elements) == 2:

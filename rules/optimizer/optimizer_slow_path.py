@@ -1,9 +1,8 @@
 """Let the optimizer update all parameters at once.
 
 ## What it does
-Reports an optimizer with `foreach=False`, or with `fused=False` and nothing else, that nothing
-gives a reason for. As a hint, it reports `Adam` and `AdamW` with neither argument in a program that
-trains.
+Reports an optimizer with `foreach=False`, or with `fused=False` and nothing else, without a stated
+reason. As a hint, it reports `Adam` and `AdamW` with neither argument in a program that trains.
 
 ## Why it is slow
 An optimizer of torch has up to three implementations:
@@ -14,7 +13,7 @@ An optimizer of torch has up to three implementations:
 - `fused` does everything in one kernel, and on the CPU in one vectorized function. It is never the
   default.
 
-`fused=False` alone selects the loop, also on CUDA: torch only chooses for itself if it is told
+`fused=False` alone selects the loop, also on CUDA: torch only chooses by itself if it is given
 neither. On a CPU, the step of `AdamW` took 4 to 8 times as long in the default loop as with
 `fused=True`. How much of a training step that is depends on the model: most in a small batch.
 
@@ -29,7 +28,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
 ```
 
 ## When it is silent
-With a comment beside the argument; for a value that is no literal and for `**kwargs`; with
+With a comment next to the argument; for a value that is not a literal and for `**kwargs`; with
 `differentiable` or `capturable`; with sparse gradients; for a single parameter, as in an optimizer
 that steps in the backward pass; where Lightning, a Hugging Face `Trainer`, DeepSpeed or FSDP makes
 the optimizer or takes its steps; in tests; in programs that do not train. The hint starts with
@@ -41,7 +40,7 @@ torch 2.4, the first with `fused` on the CPU, and leaves out `SGD`, whose loop i
 implementation (CPU, CUDA, MPS, XPU). Before torch 2.4 the fix removes the argument.
 
 ## How verify confirms it
-It measures `fused=True`, on the CPU as well as on a GPU. The numbers agree but for rounding.
+It measures `fused=True`, on the CPU as well as on a GPU. The numbers agree up to rounding.
 
 ## References
 - PyTorch documentation, "torch.optim: algorithms", on for-loop, foreach and fused
@@ -107,8 +106,8 @@ def _fuse(match: Match) -> Change | str:
 def _message(match: Match) -> str:
     if match.argument is None:
         return (
-            "The step is a Python loop over the parameters on a CPU, and some kernels for each "
-            "operation (foreach) on CUDA; with `fused=True` it is one call."
+            "By default the step is a Python loop over the parameters on a CPU, and a few kernels "
+            "for each operation (`foreach`) on CUDA; pass `fused=True`, which does it in one call."
         )
     return (
         f"`{match.module.source(match.argument)}` makes each step a Python loop over the "

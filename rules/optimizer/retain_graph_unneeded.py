@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `loss.backward(retain_graph=True)` in a loop with no other backward pass, whose graph is
-made anew on each step.
+made again on each step.
 
 ## Why it is slow
 The backward pass frees the activations of each layer as soon as it has used them. With

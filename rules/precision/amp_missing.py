@@ -8,7 +8,7 @@ for pedantic findings: whether a model trains as well in 16 bits is something th
 ## Why it is slow
 Matrix products and convolutions run on tensor cores, which compute several times as fast in float16
 or bfloat16 as in float32. Activations also take half of the memory, so operations that wait for
-memory get faster too, and a larger batch fits. PyTorch's tuning guide speaks of up to three times
+memory get faster too, and a larger batch fits. PyTorch's tuning guide reports up to three times
 the speed on Volta and newer GPUs. A small model, or one that waits for its data, gains nothing.
 
 ## Example

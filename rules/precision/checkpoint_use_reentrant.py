@@ -13,9 +13,9 @@ older one. Where little can be left out, the newer one has somewhat more overhea
 blocks of one linear layer it took 1.09 times as long.
 
 More important is what the older one cannot do: if no input of the function requires a gradient, its
-parameters get none, and a warning is all that says so. It does not work with
-`torch.autograd.grad`. The warning of torch 2.13 says that a call without the argument raises an
-error "starting in PyTorch 2.9"; it does not raise one yet.
+parameters get none, and only a warning says so. It does not work with `torch.autograd.grad`. The
+warning of torch 2.13 says that a call without the argument raises an error "starting in PyTorch
+2.9"; it does not raise one yet.
 
 ## Example
 ```python
@@ -34,10 +34,10 @@ def forward(self, x):
 ```
 
 ## When it is silent
-If the value is not a literal; if `**kwargs` may bring it; where a condition asks for the version of
-torch or for the signature of the function; for the checkpoint functions of other packages; in
-tests; if the project supports a torch older than 1.11, which does not know the argument.
-It is a hint: many programs have a checkpoint that nobody switches on.
+If the value is not a literal; if `**kwargs` may contain it; where a condition asks for the version
+of torch or for the signature of the function; for the checkpoint functions of other packages; in
+tests; if the project supports a torch older than 1.11, which does not know the argument. It is a
+hint: many programs have a checkpoint that nobody switches on.
 
 ## Fix safety
 **Unsafe**: the same values are computed, but parameters that got no gradient before get one now,

@@ -37,7 +37,7 @@ belongs to another function or file, or is a parameter whose new value the calle
 
 ## How verify confirms it
 It measures the assignment, on the CPU as well as on a GPU. The first steps, which compile, are
-warm-up. Numbers are equal to rounding.
+warm-up. Numbers are equal up to rounding.
 
 ## References
 - `torch.compile`, `torch.nn.Module.compile`

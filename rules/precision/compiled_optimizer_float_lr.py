@@ -33,18 +33,18 @@ def update():
 
 ## When it is silent
 If nothing in the file compiles `step` or no scheduler of torch gets the optimizer; if the rate is a
-tensor; with `fused=True`, whose kernel takes the rate as an argument; if `**kwargs` may bring one
+tensor; with `fused=True`, whose kernel takes the rate as an argument; if `**kwargs` may contain one
 of these; in tests; if the project supports a torch older than 2.3.
 It is a hint: a scheduler that acts once per epoch costs a few compilations only.
 
 ## Fix safety
 **Unsafe**: a tensor has the rate in float32, so updates round differently. `foreach=True` refuses a
-tensor for most optimizers, so there is no fix beside it.
+tensor for most optimizers, so there is no fix next to it.
 
 ## How verify confirms it
 It measures `lr=torch.tensor(…)`, on the CPU as well as on a GPU. Compilations in the first steps
-are warm-up, so what it sees is the compiled step beside the uncompiled one. Numbers are equal to
-rounding.
+are warm-up, so what it sees is the compiled step next to the uncompiled one. Numbers are equal up
+to rounding.
 
 ## References
 - PyTorch recipe, "Running the compiled optimizer with an LR Scheduler"

@@ -6,8 +6,8 @@ Reports calls of `autocast` and `GradScaler`, and the decorators `custom_fwd` an
 
 ## Why it is slow
 The old classes only call the new ones, and issue a `FutureWarning` each time, so each autocast
-region of each step makes a warning for Python to filter. The cost is small: on a CPU, to enter and
-leave a region took 17 µs with the old class and 11 µs with the new one. The warning also hides
+region of each step makes a warning for Python to filter. The cost is small: on a CPU, entering and
+leaving a region took 17 µs with the old class and 11 µs with the new one. The warning also hides
 others in the log, and a later torch may remove what it warns of.
 
 ## Example
@@ -302,8 +302,8 @@ def _with_first(first: str, call: cst.Call, texts: list[str], module: Module) ->
 
 @once
 def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
-    """The edits of an import and of all places that use what it brings; None if one of them must
-    stay as it is."""
+    """The edits of an import and of all places that use the names it binds; None if one of them
+    must stay as it is."""
     source = _new_source(node)
     places = [] if source is None else list(_places(node, module))
     if source is None or len(places) > _MOST_PLACES:
@@ -327,7 +327,7 @@ def _by_start(module: Module) -> dict[int, _Use]:
 
 
 def _new_source(node: cst.CSTNode) -> tuple[cst.BaseExpression, str] | None:
-    """What an import names, and what it names instead; None if it also brings something else."""
+    """What an import names, and what it names instead; None if it also binds something else."""
     if isinstance(node, cst.ImportFrom):
         assert node.module is not None
         assert not isinstance(node.names, cst.ImportStar)
@@ -342,7 +342,7 @@ def _new_source(node: cst.CSTNode) -> tuple[cst.BaseExpression, str] | None:
 
 
 def _places(node: cst.CSTNode, module: Module) -> Iterator[cst.BaseExpression]:
-    """Where the names that an import brings are used."""
+    """Where the names that an import binds are used."""
     for alias in module.within(node):
         if not isinstance(alias, cst.ImportAlias):
             continue

@@ -31,7 +31,7 @@ loss.backward()
 ## When it is silent
 Under any condition, such as `if args.double`; in a file that sets another default as well; in tests
 and evaluation; for single tensors, such as sums, metrics and noise schedules; if the program does
-not train, or uses no accelerator; if one of its files speaks of differential equations, physics,
+not train, or uses no accelerator; if one of its files mentions differential equations, physics,
 Gaussian processes, second derivatives or decompositions, which may need float64.
 
 ## Fix safety

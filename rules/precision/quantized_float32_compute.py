@@ -27,7 +27,7 @@ config = BitsAndBytesConfig(
 On GPUs older than Ampere use `torch.float16`.
 
 ## When it is silent
-If `load_in_4bit` is not a literal `True`; if `**kwargs` may bring the type, or the file sets it
+If `load_in_4bit` is not a literal `True`; if `**kwargs` may contain the type, or the file sets it
 later as an attribute; for other libraries that take `load_in_4bit` and choose a type themselves; in
 tests, and in files that do not mention torch.
 

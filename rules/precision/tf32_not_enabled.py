@@ -6,7 +6,7 @@ says how exact matrix products must be. It is shown only if you ask for pedantic
 is for you to say whether the last bits matter.
 
 ## Why it is slow
-Since Ampere, tensor cores also take float32 numbers, of which they use ten bits of the mantissa
+Since Ampere, tensor cores also take float32 numbers, and use ten bits of their mantissa
 instead of 23 (TF32). cuDNN may use that by default, so convolutions and recurrent layers already
 do. Matrix products may not, since torch 1.12. PyTorch's CUDA notes give 0.016 s instead of 0.11 s
 for the product of two matrices of 10240 rows and columns on an A100. Programs in mixed precision

@@ -96,7 +96,7 @@ def _faults(comment: Comment, suppressions: Suppressions) -> Iterator[str]:
         yield f"`{name.text[:100]}` is not a rule, so it suppresses nothing{hint}."
     if len(unknown) > _MOST_NAMED:
         more = len(unknown) - _MOST_NAMED
-        yield f"{more:,} more names in this comment are no rules; name rules alone."
+        yield f"{more:,} more names in this comment are not rules; name rules alone."
 
 
 _WORDS: Final = ", ".join(f"`{word}`" for word in WORDS[:-1]) + f" or `{WORDS[-1]}`"

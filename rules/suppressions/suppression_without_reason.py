@@ -54,7 +54,7 @@ def gives_no_reason(suppressions: Suppressions) -> Iterable[Finding]:
         return
     for comment in suppressions.comments:
         if not comment.effective:
-            because(None, "`{}` is no suppression that has an effect of its own", comment.word)
+            because(None, "`{}` is not a suppression with an effect of its own", comment.word)
         elif comment.reason:
             because(None, "it gives a reason")
         else:

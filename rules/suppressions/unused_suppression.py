@@ -57,7 +57,7 @@ rule = Rule(
 def suppresses_nothing(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
         if not comment.effective:
-            because(None, "`{}` is no suppression that has an effect of its own", comment.word)
+            because(None, "`{}` is not a suppression with an effect of its own", comment.word)
         elif suppressions.is_unused(comment):
             message = f"`{comment.word}` suppresses nothing {_where(comment)}; remove the comment."
             fix = _without(comment, (), suppressions)

@@ -5,11 +5,11 @@ Reports `images.to(device)` and `labels.cuda()` without `non_blocking=True` on e
 in a program whose loader has `pin_memory=True`.
 
 ## Why it is slow
-The GPU reads pinned memory by itself, while Python goes on. But `.to(device)` waits for the copy
-all the same, and the copy takes its turn behind everything that the GPU has queued: usually the
-backward pass and the optimizer of the step before. With `non_blocking=True` the copy is queued as
-well, and Python can prepare the next kernels meanwhile. What the GPU does afterwards still sees the
-whole batch, since it works in order.
+The GPU reads pinned memory by itself, while Python continues. But `.to(device)` still waits for the
+copy, and the copy takes its turn behind everything that the GPU has queued: usually the backward
+pass and the optimizer of the step before. With `non_blocking=True` the copy is queued as well, and
+Python can prepare the next kernels meanwhile. What the GPU does afterwards still sees the whole
+batch, since it works in order.
 
 ## Example
 ```python
@@ -32,7 +32,7 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-If no loader of the program has `pin_memory=True`, or the one of this loop has not: from ordinary
+If no loader of the program has `pin_memory=True`, or the one of this loop does not: from ordinary
 memory `non_blocking=True` gains little. For whole batches, `batch.to(device)`, which may be objects
 that do not take the argument; where Lightning, Accelerate or a `Trainer` moves the batches; in
 evaluation and in tests. It is a hint: where Python waits for the GPU on each step anyway, as for
@@ -43,8 +43,8 @@ evaluation and in tests. It is a hint: where Python waits for the GPU on each st
 a `DataLoader` are not, unless the loader reuses its memory by itself.
 
 ## How verify confirms it
-It measures the fix, which needs a GPU. A batch that is small beside the step leaves the ratio
-UNRESOLVED around 1. The numbers are bitwise equal.
+It measures the fix, which needs a GPU. A batch that is small compared with the step leaves the
+ratio UNRESOLVED around 1. The numbers are bitwise equal.
 
 ## References
 - PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"

@@ -7,8 +7,8 @@ step: `labels.long().to(device)`, `masks.double().cuda()`, `(images.float() / 25
 ## Why it is slow
 An image of bytes becomes four times as large as float32, and a mask of bytes eight times as large
 as int64. The CPU writes all of that, and all of it crosses the bus. The GPU converts in a fraction
-of the time, after a quarter or an eighth of the bytes has been copied. The converted tensor also
-lies in ordinary memory, so a pinned loader and `non_blocking=True` no longer help.
+of the time, after a quarter or an eighth of the bytes has been copied. The converted tensor is also
+in ordinary memory, so a pinned loader and `non_blocking=True` no longer help.
 
 ## Example
 ```python

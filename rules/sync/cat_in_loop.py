@@ -30,9 +30,9 @@ features = torch.cat(parts)
 ## When it is silent
 Where the loop also reads what was collected so far, as a decoder does that feeds its output back to
 the model; for a tensor that does not start empty, such as a skip connection; for a loop that is
-known to be short, or of which nothing is known; in tests and documentation. A loop over a loader, a
-training loop and `range(100)` give a finding. A loop over `range(n)` and a `while` loop give a
-hint, since they may be short.
+known to be short, or about which nothing is known; in tests and documentation. A loop over a
+loader, a training loop and `range(100)` give a finding. A loop over `range(n)` and a `while` loop
+give a hint, since they may be short.
 
 ## Fix safety
 There is no fix: an empty result needs another shape, and the list a name.
@@ -217,7 +217,7 @@ def _is_empty(value: cst.BaseExpression | None, module: Module) -> bool:
 
 
 def _is_asked_about(read: cst.Name, module: Module) -> bool:
-    """Whether a name stands in the condition of an `if`."""
+    """Whether a name occurs in the condition of an `if`."""
     condition = module.enclosing(read, cst.If)
     return condition is not None and read in module.within(condition.test)
 

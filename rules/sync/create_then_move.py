@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `torch.zeros(n).to(device)`, `torch.randn(n).cuda()`, `torch.arange(n).type_as(x)` and the
-like, also where the copy stands on a later line; a buffer in host memory that is filled from the
+like, also where the copy is on a later line; a buffer in host memory that is filled from the
 device and then moved there; and arrays that NumPy makes of sizes and numbers alone, such as
 `torch.from_numpy(np.arange(n) * 16).to(device)`, on each step or call of a module, and
 `torch.LongTensor(range(n)).to(device)`.
@@ -10,7 +10,7 @@ device and then moved there; and arrays that NumPy makes of sizes and numbers al
 ## Why it is slow
 The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all
 that the GPU has queued, and Python waits until it is done, as it does for `.item()`. With
-`device=` the GPU fills its own memory, nothing is copied, and Python goes on at once. A host
+`device=` the GPU fills its own memory, nothing is copied, and Python continues at once. A host
 buffer that is filled from the device costs more: the numbers cross the bus twice, and each time
 Python waits.
 
@@ -36,20 +36,20 @@ for images, labels in loader:
 
 ## When it is silent
 At the top level of a file, where it happens once; in files that take no training step, define no
-module and are called on no step, unless they move the tensor to where another one lies
-(`.to(x.device)`); where the copy stands on a later line, in all files that take no training step
-and are called on none; in datasets, collate functions and tests; with `out=`, and with
-`generator=`, which people pass to get the same numbers on every device; where
-`torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
-`x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
-case; for `torch.empty(0)`. It is a hint outside of what each training step runs, and under
-conditions such as `if x is None`, which may hold only once.
+module and are called on no step, unless they move the tensor to the device of another one
+(`.to(x.device)`); where the copy is on a later line, in all files that take no training step and
+are called on none; in datasets, collate functions and tests; with `out=`, and with `generator=`,
+which people pass to get the same numbers on every device; where `torch.set_default_device` or
+`with torch.device(…)` chooses the device; for `zeros_like(x)` unless `x` is known to be in host
+memory; for `torch.tensor(values)`, which has to be copied in either case; for `torch.empty(0)`. It
+is a hint outside of what each training step runs, and under conditions such as `if x is None`,
+which may hold only once.
 
 ## Fix safety
 **Safe** for `zeros`, `ones`, `full`, `empty`, `eye` and an `arange` of integers, which hold the
 same numbers on each device. **Unsafe** for random tensors, since the GPU has a random generator of
 its own, and for `linspace` and others that the GPU may round differently. There is no fix if the
-call has `requires_grad=`, since the created tensor is then a leaf and its copy is none; if the copy
+call has `requires_grad=`, since the created tensor is then a leaf and its copy is not; if the copy
 also changes the type of anything but zeros and ones; if something is done with the tensor before
 it is copied; or if NumPy creates it.
 
@@ -95,7 +95,7 @@ _SIZED = tuple(
     ).split()
 )
 _LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split())
-"""Create a tensor where the one lies that they are given."""
+"""Create a tensor on the device of the one that they are given."""
 _CREATED = re.compile(
     rb"\b(?:%b|from_numpy|LongTensor)\(" % "|".join(name[6:] for name in (*_SIZED, *_LIKE)).encode()
 )
@@ -108,7 +108,7 @@ _MOVED_TO_ANOTHER = re.compile(
     rb"(?!(?:self|cls|args|opt|cfg|config|accelerator|fabric|trainer|agent)\.device)"
     rb"[\w.\[\]'\"]{1,80}\.device\b)"
 )
-"""To where another tensor lies, as a helper of a `forward` in another file does."""
+"""To the device of another tensor, as a helper of a `forward` in another file does."""
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -139,8 +139,8 @@ _DEEPEST = 8
 
 
 def _may_create_and_move(text: bytes) -> bool:
-    """Whether a file moves what it creates at once, beside a `forward` or to where another tensor
-    lies."""
+    """Whether a file moves what it creates at once, in a file with a `forward` or to the device of
+    another tensor."""
     moves = _MOVED if b"def forward" in text else _MOVED_TO_ANOTHER
     ends = (moved.start() for moved in moves.finditer(text))
     lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
@@ -151,7 +151,7 @@ def _may_create_and_move(text: bytes) -> bool:
     return because(
         False,
         "in files that take no training step and have no `forward`, the rule looks only at new "
-        "tensors that are copied to where another lies, as by `.to(x.device)`",
+        "tensors that are copied to the device of another, as by `.to(x.device)`",
     )
 
 
@@ -163,7 +163,7 @@ def _create_on_device(match: Match) -> Fix | str:
     made, module = match.call, match.module
     transfer = transfer_behind(made, module)
     if transfer is None:
-        return "the copy stands on another line: pass `device=` here and remove it there"
+        return "the copy is on another line: pass `device=` here and remove it there"
     given = _placed(transfer, module)
     reason = _why_not(transfer, made, given, module)
     if reason:
@@ -196,9 +196,9 @@ def _holds_new_array(match: Match) -> bool:
 
 
 def _is_like_host_tensor(match: Match) -> bool:
-    """Whether the tensor that it shall be like is known to lie in host memory."""
+    """Whether the tensor that it should be like is known to be in host memory."""
     other = match.module.argument(match.call, "input", 0)
-    said = "the tensor lies where {:code} does, which is not known to be host memory"
+    said = "the tensor is on the device of {:code}, which is not known to be the CPU"
     return match.module.value(other).only(Kind.CPU) or because(False, said, other or match.call)
 
 
@@ -213,7 +213,7 @@ def _may_run_once(match: Match) -> bool:
 
 
 def _is_empty(match: Match) -> bool:
-    """`torch.empty(0)`, of which nothing is copied."""
+    """`torch.empty(0)`, which has nothing to copy."""
     if not match.module.calls(match.call, "torch.empty", "torch.zeros", "torch.ones"):
         return False
     empty = match.module.literal(match.module.argument(match.call, "size", 0)) == 0
@@ -405,7 +405,7 @@ def _is_exact(made: cst.Call, module: Module) -> bool:
 def _is_new_array(
     node: cst.BaseExpression | None, module: Module, *, depth: int = _DEEPEST
 ) -> bool:
-    """Whether an array is made anew of sizes and numbers: `np.eye(3).flatten()`,
+    """Whether an array is made of sizes and numbers each time: `np.eye(3).flatten()`,
     `np.stack(np.meshgrid(np.arange(w) * stride, np.arange(h)))`, `np.random.permutation(n)`."""
     made = _value_of(node, module)
     if depth == 0:
@@ -443,7 +443,7 @@ def _value_of(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpres
 
 @once
 def _names_with_set_items(module: Module) -> set[str]:
-    """The names of which a line sets items: `grid[i, j] = 1`."""
+    """The names whose items a line sets: `grid[i, j] = 1`."""
     targets = [each.target for each in module.nodes(cst.AssignTarget)]
     targets += [each.target for each in module.nodes(cst.AugAssign)]
     names: set[str] = set()

@@ -7,7 +7,7 @@ Reports a decision that Python takes by a tensor on the device, on each training
 ## Why it is slow
 `if` needs a Python bool, so the host waits until the GPU has computed the condition, as for
 `.item()`, but nothing in the line says so. Each such place empties the queue of kernels that the
-host had run ahead with; and `torch.compile` cannot go on across it, so the graph breaks there.
+host had run ahead with; and `torch.compile` cannot continue across it, so the graph breaks there.
 
 ## Example
 ```python

@@ -34,10 +34,10 @@ An index that a loader gives can be copied in the background:
 `rows = rows.to(device, non_blocking=True)`, from a loader with `pin_memory=True`.
 
 ## When it is silent
-For numbers, slices and lists; for masks, of which the device must be asked how many are true; where
-it is not certain that the tensor lies on the device and the index does not; under
-`if step % 100 == 0` and similar conditions; in evaluation and in tests.
-It is a hint where another index beside it may lie in host memory, too.
+For numbers, slices and lists; for masks, since the device must be asked how many of their values
+are true; where it is not certain that the tensor is on the device and the index is not; under
+`if step % 100 == 0` and similar conditions; in evaluation and in tests. It is a hint where another
+index next to it may be in host memory, too.
 
 ## Fix safety
 **Safe** for `torch.arange`, which holds the same numbers on each device. **Unsafe** for
@@ -130,7 +130,7 @@ def _copied(
     return rule.report(
         module,
         index,
-        f"`{module.source(index)}` lies in host memory, so it is copied to the device on every "
+        f"`{module.source(index)}` is in host memory, so it is copied to the device on every "
         "step, and Python waits for that; create it there.",
         tier=None if stays is None else because(Tier.HINT, said, stays),
         fix=_create_on_device(index, item, module),
@@ -143,7 +143,7 @@ def _creates(index: cst.BaseExpression, module: Module) -> bool:
 
 
 def _may_stay(index: cst.BaseExpression, module: Module) -> bool:
-    """Whether another index may lie in host memory, too, so that Python waits for it."""
+    """Whether another index may be in host memory, too, so that Python waits for it."""
     return not _creates(index, module) and not module.value(index).only(Kind.DEVICE | Kind.HOST)
 
 
@@ -157,7 +157,7 @@ def _is_mask(index: cst.BaseExpression, module: Module) -> bool:
 
 
 def _create_on_device(index: cst.BaseExpression, item: cst.Subscript, module: Module) -> Fix | str:
-    """Let torch create the index where the tensor lies; or why not."""
+    """Let torch create the index on the device of the tensor; or why not."""
     where = dotted_text(item.value)
     if not isinstance(index, cst.Call) or not _creates(index, module) or not where:
         return "other lines may need it in host memory"

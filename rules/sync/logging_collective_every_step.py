@@ -44,7 +44,7 @@ result goes somewhere that is not looked at, and where the same function exchang
 each step needs, which costs the wait in any case.
 
 ## Fix safety
-There is no fix: how often the number is needed is yours to say.
+There is no fix: only you know how often the number is needed.
 
 ## How verify confirms it
 There is no fix to measure. Give it your own change, with several processes: `torchlint verify

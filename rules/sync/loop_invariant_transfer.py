@@ -38,10 +38,10 @@ with the module and is not part of checkpoints.
 For what the loop assigns, fills or changes in place; for a module that the same code also moves to
 the CPU, to save memory; if the device depends on the loop; under `if step % 100 == 0` and similar
 conditions; in evaluation, in datasets and in tests. It is a hint for a parameter of a function that
-may lie on the device already.
+may be on the device already.
 
 ## Fix safety
-**Unsafe**: the fix moves a line with nothing but `model.to(device)` before the loop. If the loop
+**Unsafe**: the fix moves a line that contains only `model.to(device)` before the loop. If the loop
 calls a function that replaces the module, the new one stays where it was made. There is no fix for
 tensors, since other lines may need them in host memory, and none for attributes of a module, which
 become buffers.
@@ -157,7 +157,7 @@ def _is_tensor(match: Match) -> bool:
 
 def _is_parameter(match: Match) -> bool:
     passed = match.module.flow.is_parameter(match.receiver)
-    said = "{:code} is a parameter, which may lie on the device already"
+    said = "{:code} is a parameter, which may be on the device already"
     return passed and because(True, said, match.receiver)
 
 
@@ -174,7 +174,7 @@ def _copied(match: Match) -> str:
 
 
 def _before_the_loop(match: Match) -> Fix | str:
-    """Put a line that does nothing but move a module before the loop."""
+    """Put a line that only moves a module before the loop."""
     module, loop = match.module, match.module.step_loop(match.call)
     statement = module.small_statement(match.call)
     assert statement is not None
@@ -182,7 +182,7 @@ def _before_the_loop(match: Match) -> Fix | str:
         return "move it where the module is made"
     line = module.parent(statement)
     if loop.node.body not in (line, line and module.parent(line)):
-        return "the line stands in a block inside the loop"
+        return "the line is in a block inside the loop"
     changes = edits.move_before(module, statement, loop.node)
     return Fix(Applicability.UNSAFE, "Move it before the loop", changes)
 

@@ -38,8 +38,8 @@ print(total / len(loader))
 precision, add `.float()`: a bfloat16 sum stops growing after about a thousand steps.
 
 ## When it is silent
-For a sum that starts anew within the loop, since it is meant for one backward pass; where nothing
-shows that the backward pass of this loss has already happened; with `retain_graph=True` and
+For a sum that is started again within the loop, since it is meant for one backward pass; where
+nothing shows that the backward pass of this loss has already happened; with `retain_graph=True` and
 `create_graph=True`; under `torch.no_grad()`; for a `deque`, and for lists that the loop empties;
 under `if step % 100 == 0` and similar conditions; in functions that a framework calls on each step,
 such as `training_step`, since another file may empty the list; in tests and documentation.
@@ -163,7 +163,7 @@ def _outlives(kept: cst.BaseExpression, loop: Loop, module: Module) -> bool:
         return because(False, "nothing shows that {:code} lasts until after {}", kept, loop)
     renewed = _renewed(module, loop)
     new = renewed.get(root.value) or renewed.get(module.source(kept))
-    said = "{:code} starts anew, or drops what is old, in {:line}"
+    said = "{:code} is reset, or drops what is old, in {:line}"
     return new is None or because(False, said, kept, new)
 
 
@@ -218,7 +218,7 @@ def _loss_of(backward: cst.Call, module: Module) -> cst.BaseExpression | None:
 
 @once
 def _renewed(module: Module, loop: Loop) -> dict[str, cst.CSTNode]:
-    """What starts anew in a loop, by its text: what is set there, or emptied; a `deque` drops what
+    """What is reset in a loop, by its text: what is set there, or emptied; a `deque` drops what
     is old by itself."""
     targets: list[cst.BaseExpression] = []
     for node in module.within(loop):

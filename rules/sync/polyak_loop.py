@@ -40,7 +40,7 @@ before 2.1.
 ## Fix safety
 **Unsafe**: `get_ema_multi_avg_fn` computes `average + (1 - decay) * (x - average)`, which rounds
 differently. It also needs both lists to have the same length, dtypes and device. There is a fix
-where the loop does nothing but one average of `zip(a.parameters(), b.parameters())`, or of names
+where the loop only computes one average of `zip(a.parameters(), b.parameters())`, or of names
 that were given `list(a.parameters())`.
 
 ## How verify confirms it
@@ -62,7 +62,7 @@ from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
 _ITSELF = frozenset({"data", "detach"})
-"""What stands for the same values of a tensor."""
+"""What means the same values of a tensor."""
 
 
 class _Part(NamedTuple):
@@ -121,7 +121,7 @@ def _averages(loop: cst.For, module: Module) -> bool:
 
 
 def _average_of(node: cst.CSTNode, module: Module) -> _Average | None:
-    """What an expression averages, by weights that add up to 1; None if it is no average."""
+    """What an expression averages, by weights that add up to 1; None if it is not an average."""
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         return _sum(node, module)
     if not isinstance(node, cst.Call) or not method_name(node) or not node.args:

@@ -47,8 +47,8 @@ in tests and documentation; for other loops that compute without a wait, such as
 steps, and for those that end early. Loops are hints, since not all can become one operation.
 
 ## Fix safety
-`any` and `all` become `bool(t.any())` and `bool(t.all())`: **safe**. `sum` of a comparison of which
-a single number is made, as in `sum(a == b).item()`, becomes `(a == b).sum()`: **safe**, since whole
+`any` and `all` become `bool(t.any())` and `bool(t.all())`: **safe**. `sum` of a comparison that
+ends as a single number, as in `sum(a == b).item()`, becomes `(a == b).sum()`: **safe**, since whole
 numbers are exact. Other sums are **unsafe**: of a matrix, Python adds up the rows, and floats are
 added in another order. So are `max` and `min`: torch returns NaN if there is one, Python may not.
 There is no fix for `sorted` and `set`, which return a list and a set, and for loops.

@@ -5,7 +5,7 @@ Reports `torch.tensor(0.0, device=device)`, `torch.tensor([0.5, 0.5]).to(device)
 numbers that are written out in the code, where each training step runs them.
 
 ## Why it is slow
-`torch.tensor` always creates the numbers in host memory, also if it is told a device. The copy to
+`torch.tensor` always creates the numbers in host memory, even if it is given a device. The copy to
 the device takes its turn behind all that is queued, and Python waits until it is done, as it does
 for `.item()`. A number can be filled in by the device itself: `torch.full((), 0.0, device=device)`
 queues one kernel, copies nothing and waits for nothing. A table of numbers can be copied once,
@@ -50,12 +50,12 @@ for images, labels in loader:
 ## When it is silent
 Outside of code that runs on each training step; under `if step % 100 == 0` and similar conditions;
 in evaluation; in tests; if the device is the CPU; where a number is computed, since it may change.
-It is a hint: where Python waits for the device on the next line anyway, little is won.
+It is a hint: where Python waits for the device on the next line anyway, little is gained.
 
 ## Fix safety
 **Safe**: if all numbers are the same, `torch.full` creates a tensor of the same shape, type and
-values. The fix writes the type of integers and booleans out. There is no fix for other tables:
-whether they become buffers, and whether checkpoints shall hold them, is yours to say.
+values. The fix writes the type of integers and booleans out. There is no fix for other tables: only
+you know whether they should become buffers, and whether checkpoints should hold them.
 
 ## How verify confirms it
 It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers are bitwise equal.

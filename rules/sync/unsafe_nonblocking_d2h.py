@@ -5,7 +5,7 @@ Reports `x.to("cpu", non_blocking=True)` whose result is read before anything wa
 and the same for `buffer.copy_(x, non_blocking=True)` into a pinned buffer.
 
 ## Why it is slow
-It is not slow, but wrong: it saves a wait that is needed. Python goes on while the GPU still
+It is not slow, but wrong: it saves a wait that is needed. Python continues while the GPU still
 computes `x` and copies it, and what it reads meanwhile is whatever was in that memory before. The
 numbers are right most of the time, and wrong when the GPU is late. (In the other direction,
 `x.to("cuda", non_blocking=True)` is safe, since the GPU works in order.)
@@ -30,8 +30,9 @@ To copy in the background, start the copy, do other work, and call `torch.cuda.s
 
 ## When it is silent
 Where the result is only stored, appended or returned; where `synchronize()`, `wait()` and the like
-are called between the copy and the first read; where the device is a variable that need not be the
-CPU; for a buffer that is not pinned, which makes the copy wait; in programs without an accelerator.
+are called between the copy and the first read; where the device is a variable that may be something
+other than the CPU; for a buffer that is not pinned, which makes the copy wait; in programs without
+an accelerator.
 
 ## Fix safety
 **Unsafe**: it removes the argument, so Python waits for the copy. Numbers that were read too early
@@ -88,7 +89,7 @@ _ABOUT = frozenset("shape size dim ndim dtype device numel is_pinned record_stre
 
 
 def _copies_to_host(match: Match) -> bool:
-    """Whether a tensor that may lie on the device is copied to the CPU."""
+    """Whether a tensor that may be on the device is copied to the CPU."""
     module, tensor = match.module, match.receiver
     if not any(module.values.is_cpu(arg.value) for arg in match.call.args):
         return because(False, "nothing shows that this copies to the CPU")

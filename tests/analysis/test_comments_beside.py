@@ -27,7 +27,7 @@ from torchlint.source.parse import parse
         ("f(x)  # noqa: E501 # a reason\n", True),
     ],
 )
-def test_a_comment_stands_beside_code_or_right_above(code: str, commented: bool) -> None:
+def test_a_comment_is_next_to_code_or_right_above(code: str, commented: bool) -> None:
     source = decode("train.py", code.encode())
     module = Module(source, parse(source), (2, 13))
     (call,) = module.nodes(cst.Call)

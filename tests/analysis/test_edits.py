@@ -208,7 +208,7 @@ def test_a_statement_is_deleted(before: str, after: str) -> None:
     module_of(text)
 
 
-def test_an_elif_is_no_place_for_edits() -> None:
+def test_an_elif_is_not_a_place_for_edits() -> None:
     module = module_of("if a:\n    b\nelif here:\n    c\n")
     branch = marked_line(module)
     assert edits.insert_before(module, branch, "x") is None
@@ -289,7 +289,7 @@ IN_LINE = {
 
 
 @pytest.mark.parametrize(("text", "before", "after"), IN_LINE.values(), ids=IN_LINE)
-def test_a_statement_is_put_beside_one_in_its_line(text: str, before: str, after: str) -> None:
+def test_a_statement_is_put_next_to_one_in_its_line(text: str, before: str, after: str) -> None:
     module = module_of(text)
     assert made(module, edits.insert_before(module, marked(module), "x")) == before
     assert made(module, edits.insert_after(module, marked(module), "x")) == after
@@ -493,7 +493,7 @@ def test_an_operand_gets_the_parentheses_that_it_needs(before: str, text: str, a
 
 
 @pytest.mark.parametrize("text", ["a, b", "n=4", "*a", "a = b", "", "a)(b", "x for x in y, z"])
-def test_what_is_not_one_expression_cannot_stand_in_the_place_of_one(text: str) -> None:
+def test_what_is_not_one_expression_cannot_replace_one(text: str) -> None:
     module = module_of("f((here))\n")
     name = next(name for name in module.nodes(cst.Name) if name.value == "here")
     with pytest.raises(ValueError, match="expression"):
@@ -521,7 +521,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("text", "value", "operand"), WRITTEN.values(), ids=WRITTEN)
-def test_code_is_written_to_stand_elsewhere(text: str, value: str, operand: str) -> None:
+def test_code_is_written_to_fit_elsewhere(text: str, value: str, operand: str) -> None:
     module = module_of(f"f({text})\n")
     node = call_of(module).args[0].value
     assert edits.value(module, node) == value

@@ -123,8 +123,8 @@ SEEN = {
     "the name of the `with` around": ("x = 1\nwith c as x:\n  probe(x)", ["c"]),
     "a walrus in the condition": ("x = 1\nif (x := 2):\n  probe(x)", ["2"]),
     "a parameter": ("def f(x=1):\n  probe(x)", ["1"]),
-    "not a parameter that is set anew": ("def f(x=1):\n  x = 2\n  probe(x)", ["2"]),
-    "a parameter that is set anew sometimes": (
+    "not a parameter that is set again": ("def f(x=1):\n  x = 2\n  probe(x)", ["2"]),
+    "a parameter that is sometimes set again": (
         "def f(x=1):\n  if c:\n    x = 2\n  probe(x)",
         ["1", "2"],
     ),

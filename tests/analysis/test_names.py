@@ -1,4 +1,4 @@
-"""What a name stands for: aliases, re-bound names, star imports, and what shadows what."""
+"""What a name refers to: aliases, re-bound names, star imports, and what shadows what."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def test_a_name_stands_for(probed: Callable[..., Any], text: str, names: list[st
 
 
 @pytest.mark.parametrize(("text", "names"), BROUGHT.values(), ids=BROUGHT)
-def test_a_star_import_brings_what_its_file_has_imported(text: str, names: list[str]) -> None:
+def test_a_star_import_binds_what_its_file_has_imported(text: str, names: list[str]) -> None:
     tree = Tree(cst.parse_module(f"from common import *\n{text}"))
     brought = {
         "DataLoader": "torch.utils.data.DataLoader",

@@ -23,7 +23,7 @@ def rows(before: str, after: str) -> list[int]:
         ("a\nb\nc\n", "a\nX\nc\n", [2]),
         ("a\nb\nc\n", "a\nb\nX\nc\n", [3]),
         ("a\nb\nc\n", "a\nc\n", []),
-        ("a\nb\n", "a\r\nb\r\n", []),  # line endings are no change
+        ("a\nb\n", "a\r\nb\r\n", []),  # line endings are not a change
         ("a\nb", "a\nb\n", []),
         ("a\rb\rc", "a\rX\rc", [2]),  # a lone carriage return ends a line, as in Python
         ("a\n\f\nb\n", "a\n\f\nX\n", [3]),  # a form feed ends none
@@ -45,7 +45,7 @@ def test_what_is_taken_out_is_between_two_rows() -> None:
     assert not lines.touch(three, three)
 
 
-def test_of_very_many_changed_lines_all_between_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_lines_between_very_many_changed_ones_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "_MOST", 3)
     assert rows("a\nb\nc\nd\n", "a\nX\nc\nY\n") == [2, 4]
     assert rows("a\nb\nc\nd\ne\nf\n", "a\nX\nc\nd\nY\nf\n") == [2, 3, 4, 5]

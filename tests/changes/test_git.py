@@ -180,7 +180,7 @@ def test_what_no_revision_can_be_is_not_handed_on(here: Path, revision: str) -> 
 
 
 @pytest.mark.parametrize("revision", ["nope", "base..main", "^base", "base:train.py"])
-def test_what_is_no_commit_is_refused(here: Path, revision: str) -> None:
+def test_what_is_not_a_commit_is_refused(here: Path, revision: str) -> None:
     with pytest.raises(GitError, match="knows no commit"):
         Repository(".").commit(revision)
 

@@ -137,13 +137,13 @@ def test_what_changes_nothing_writes_nothing(torchlint: Run, linter: Any, find: 
 
 
 @pytest.mark.parametrize("day", ["2026-04-30", "tomorrow", "20270131"])
-def test_a_day_that_is_over_is_no_expiry(torchlint: Run, linter: Any, day: str) -> None:
+def test_a_day_that_is_over_is_not_an_expiry(torchlint: Run, linter: Any, day: str) -> None:
     outcome = torchlint("baseline", "write", "--expires", day)
     assert (outcome.code, Path(FILE).exists()) == (2, False)
-    assert "--until needs a day to come" in outcome.err
+    assert "--until needs a day in the future" in outcome.err
 
 
-def test_write_does_not_replace_what_is_no_baseline(torchlint: Run, linter: Any) -> None:
+def test_write_does_not_replace_what_is_not_a_baseline(torchlint: Run, linter: Any) -> None:
     Path(FILE).write_text("precious")
     outcome = torchlint("baseline", "write")
     assert outcome.code == 2

@@ -117,7 +117,9 @@ def test_a_fully_cached_check_imports_neither_libcst_nor_rules(project: Path) ->
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners")
-def test_a_cache_that_a_checkout_brings_is_said_and_not_used(torchlint: Run, project: Path) -> None:
+def test_a_cache_that_comes_with_a_checkout_is_reported_and_not_used(
+    torchlint: Run, project: Path
+) -> None:
     first = torchlint("check", "--cache-dir", "cache")
     for path in (project / "cache", *(project / "cache").rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)

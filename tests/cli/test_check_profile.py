@@ -1,4 +1,4 @@
-"""`torchlint check --profile`: what a step gains at most, by a profile that lies there."""
+"""`torchlint check --profile`: what a step gains at most, by an existing profile."""
 
 from __future__ import annotations
 
@@ -99,10 +99,10 @@ def test_a_count_without_a_ceiling_says_nothing(
     ("name", "said"),
     [
         ("no.json", "no.json: There is no such file"),
-        ("train.py", "train.py: This is no profile; write one with"),
+        ("train.py", "train.py: This is not a profile; write one with"),
     ],
 )
-def test_what_is_no_profile_is_an_error(
+def test_what_is_not_a_profile_is_an_error(
     torchlint: Run, linter: Linter, name: str, said: str
 ) -> None:
     done = torchlint("check", "--profile", name)

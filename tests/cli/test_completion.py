@@ -110,7 +110,7 @@ def test_zsh_gets_the_option_with_its_value(
 
 
 @pytest.mark.parametrize("instruction", ["nosuch_complete", "bash_complete", ""])
-def test_whatever_goes_wrong_is_no_noise_on_the_command_line(
+def test_nothing_that_goes_wrong_makes_noise_on_the_command_line(
     instruction: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("COMP_WORDS", raising=False)

@@ -75,7 +75,7 @@ def test_a_project_without_training_is_told_what_was_looked_for(
     assert said.text.startswith("No training step in 1 file: no loop calls `.backward()`")
 
 
-def test_a_broken_file_is_named_beside_the_tree(torchlint: Run, project: Path) -> None:
+def test_a_broken_file_is_named_next_to_the_tree(torchlint: Run, project: Path) -> None:
     (project / "broken.py").write_text("import torch\nloss.backward(\n")
     said = torchlint("hot")
     assert said.code == 2

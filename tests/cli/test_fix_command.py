@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_written_is_2_and_not_counted(torchlint: Run, fixe
     assert "Nothing fixed (1 fixable with `--unsafe`); 1 file checked, 1 error." in outcome.err
 
 
-def test_what_a_preview_leaves_alone_stands_where_it_is(torchlint: Run, here: Path) -> None:
+def test_what_a_preview_leaves_alone_stays_where_it_is(torchlint: Run, here: Path) -> None:
     (here / "train.py").write_text(
         "import torch\n"
         "hits = 0\n"

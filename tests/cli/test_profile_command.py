@@ -108,13 +108,13 @@ def test_a_script_that_failed_is_reported_and_keeps_its_exit_code(
     assert "The script failed: ValueError: no data" in done.text
 
 
-def test_html_goes_to_a_file_beside_the_report(call: Run, here: Path) -> None:
+def test_html_goes_to_a_file_in_addition_to_the_report(call: Run, here: Path) -> None:
     done = call("--html", "out.html")
     assert (here / "out.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert "TR101 input-wait" in done.text
 
 
-def test_a_name_that_is_no_text_is_written_all_the_same(
+def test_a_name_that_is_not_text_is_written_all_the_same(
     call: Run, runs: Session, here: Path
 ) -> None:
     runs.result = profile(argv=("caf\udce9.py",), limit="日本")
@@ -152,7 +152,7 @@ def test_details_show_all(call: Run, runs: Session) -> None:
     assert "more, --details" not in call("--details").text
 
 
-def test_an_option_of_the_script_is_told_where_to_stand(torchlint: Run, here: Path) -> None:
+def test_an_option_of_the_script_is_told_where_to_be(torchlint: Run, here: Path) -> None:
     outcome = torchlint("profile", "train.py", "--epochs", "5")
     assert outcome.code == 2
     assert "No such option --epochs. The script's own arguments go after --." in outcome.err
@@ -259,7 +259,7 @@ def test_what_changed_is_printed_and_in_the_json(call: Run, reading: Session, he
         (["--budget", "no.json"], "no.json: There is no such file"),
         (["--budget", "2m"], "--budget-time 2m ends the profile after that time."),
         (["--compare", "no.json"], "no.json: There is no such file"),
-        (["--compare", "train.py"], "train.py: This is no profile; write one with"),
+        (["--compare", "train.py"], "train.py: This is not a profile; write one with"),
         (["--write-budget", "train.py"], "train.py: This is not valid JSON"),
         (["--write-budget", "no/b.json"], "There is no folder no"),
     ],

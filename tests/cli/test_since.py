@@ -110,7 +110,7 @@ def test_a_function_may_move_into_another_file(here: Path, found: Run) -> None:
     assert found() == []
 
 
-def test_of_equal_findings_the_touched_one_is_new(here: Path, found: Run) -> None:
+def test_the_touched_one_of_equal_findings_is_new(here: Path, found: Run) -> None:
     more = TRAIN.replace(
         "        loss.backward()\n", "        print(loss.item())\n        loss.backward()\n"
     )

@@ -145,7 +145,7 @@ def test_the_fixes_of_what_the_script_imports_are_taken(torchlint, measuring, tr
     assert "broken.py" not in outcome.err
 
 
-def test_the_fixes_of_what_a_run_loads_besides_are_taken_once_it_is_known(
+def test_the_fixes_of_other_files_that_a_run_loads_are_taken_once_it_is_known(
     torchlint, measuring, train, here
 ):
     (here / "pyproject.toml").touch()
@@ -192,7 +192,7 @@ def test_the_budget_begins_with_the_command(torchlint, measuring, train, monkeyp
 
 @pytest.fixture
 def slow_check(monkeypatch) -> None:
-    """The clock stands still, but for a minute that the check of a script's files takes."""
+    """The clock stops, apart from a minute that the check of a script's files takes."""
     now = [1000.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     for name in ("find_fixes", "check"):
@@ -225,7 +225,7 @@ def test_a_budget_that_ends_before_anything_has_run_says_so(
     )
 
 
-def test_a_check_of_what_a_run_loads_besides_ends_with_the_budget(
+def test_a_check_of_other_files_that_a_run_loads_ends_with_the_budget(
     torchlint, measuring, train, here, slow_check
 ):
     (here / "pyproject.toml").touch()
@@ -302,7 +302,7 @@ def test_a_script_is_needed(torchlint, measuring):
 
 def test_a_missing_script_and_a_missing_module_say_so(torchlint, measuring):
     assert "nowhere.py does not exist" in torchlint("verify", "nowhere.py").err
-    assert "No module nowhere" in torchlint("verify", "-m", "nowhere").err
+    assert "There is no module nowhere" in torchlint("verify", "-m", "nowhere").err
 
 
 def test_without_torch_it_says_what_to_install(torchlint, measuring, train, monkeypatch):

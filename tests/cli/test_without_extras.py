@@ -128,7 +128,7 @@ def test_a_program_that_cannot_be_run_is_said_before_what_it_would_need(tmp_path
         assert why in str(err), command
 
 
-def test_who_has_no_torch_is_told_how_to_get_it_without_cuda() -> None:
+def test_a_user_without_torch_is_told_how_to_get_it_without_cuda() -> None:
     (_, _, without_torch), (_, _, with_torch) = (
         *without(("torch",), RUNS[0]),
         *without(("scipy",), RUNS[0]),

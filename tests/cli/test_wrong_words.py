@@ -18,7 +18,7 @@ Run = Callable[..., Any]
     [
         ("train.py", "`train.py` is a path; write `torchlint check train.py`."),
         ("trian.py", "`trian.py` is a path; write `torchlint check trian.py`."),
-        ("check folder/notes.txt", "folder/notes.txt: error: This is no Python file; name one"),
+        ("check folder/notes.txt", "folder/notes.txt: error: This is not a Python file; name one"),
         ("chekc train.py", "There is no command `chekc`; the nearest known one is `check`."),
         ("lint", "There is no command `lint`; the commands are "),
         ("--verion", "Did you mean '--version'?"),

@@ -44,7 +44,7 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
     assert settings(tmp_path / "a").select == ("TL2",)
 
 
-def test_torchlint_toml_goes_before_pyproject_beside_it(tmp_path: Path) -> None:
+def test_torchlint_toml_goes_before_pyproject_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.torchlint]\nselect = ["TL1"]\n')
     (tmp_path / "torchlint.toml").write_text('select = ["TL2"]\n')
     assert settings(tmp_path).select == ("TL2",)
@@ -75,7 +75,7 @@ def test_each_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert paths == [str(tmp_path / "torchlint.toml")]
 
 
-def test_a_very_deep_folder_is_no_trouble(tmp_path: Path) -> None:
+def test_a_very_deep_folder_is_not_a_problem(tmp_path: Path) -> None:
     (tmp_path / "torchlint.toml").write_text('select = ["TL2"]\n')
     assert Configs().for_folder(str(tmp_path) + "/a" * 3_000).select == ("TL2",)
 

@@ -193,7 +193,7 @@ def test_hostile_toml_is_an_error_with_a_sentence(
         ({"per-file-ignores": {"x" * 9_999: 1}}, "needs a list"),
     ],
 )
-def test_what_would_take_for_ever_is_an_error_with_a_short_sentence(
+def test_what_would_take_forever_is_an_error_with_a_short_sentence(
     table: dict[str, object], expected: str
 ) -> None:
     with pytest.raises(ConfigError, match=expected) as caught:

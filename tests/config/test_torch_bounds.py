@@ -98,14 +98,14 @@ def test_a_folder_inside_the_project_has_its_bound(tmp_path: Path) -> None:
     assert TorchBounds().oldest(str(tmp_path / "src" / "deep")) == (1, 10)
 
 
-def test_a_checkout_does_not_borrow_from_the_folder_it_lies_in(tmp_path: Path) -> None:
+def test_a_checkout_does_not_borrow_from_the_folder_it_is_in(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("torch>=1.10\n")
     (tmp_path / "clone" / ".git").mkdir(parents=True)
     (tmp_path / "clone" / "src").mkdir()
     assert TorchBounds().oldest(str(tmp_path / "clone" / "src")) is None
 
 
-def test_a_very_deep_folder_is_no_trouble(tmp_path: Path) -> None:
+def test_a_very_deep_folder_is_not_a_problem(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("torch>=1.10\n")
     assert TorchBounds().oldest(str(tmp_path) + "/a" * 3_000) == (1, 10)
 

@@ -455,7 +455,7 @@ def test_a_diagnostic_without_place_sorts_before_those_with_one() -> None:
         ("notes.ipynb", b"{}", "no list of cells"),
     ],
 )
-def test_a_named_file_that_is_no_python_is_an_error_though_no_rule_wants_it(
+def test_a_named_file_that_is_not_python_is_an_error_though_no_rule_wants_it(
     tmp_path: Path, name: str, text: bytes, says: str
 ) -> None:
     path = tmp_path / name

@@ -169,7 +169,7 @@ def test_an_edit_that_no_other_file_notices_joins_nothing(
 
 
 @pytest.mark.parametrize("edits", NOTICED.values(), ids=NOTICED)
-def test_an_edit_that_others_notice_joins_anew(project: Project, edits: tuple[Edit, ...]) -> None:
+def test_an_edit_that_others_notice_joins_again(project: Project, edits: tuple[Edit, ...]) -> None:
     edited(project, edits)
     report = project.check()
     assert report == project.check(remembering=False)
@@ -197,7 +197,7 @@ STARRED = FILES["train.py"].replace(
 )
 
 
-def test_what_a_star_brings_is_noticed(project: Project) -> None:
+def test_what_a_star_binds_is_noticed(project: Project) -> None:
     project.write("common.py", COMMON)
     project.write("train.py", STARRED)
     assert places(project.check()) == FOUND
@@ -236,7 +236,7 @@ def test_a_join_of_other_settings_is_not_used(project: Project) -> None:
     assert project.check() == project.check(remembering=False)
 
 
-def test_a_file_that_was_other_meanwhile_is_joined_anew(project: Project) -> None:
+def test_a_file_that_was_different_meanwhile_is_joined_again(project: Project) -> None:
     edited(project, UNNOTICED["a comment above what waits"])
     project.check("utils.py")
     assert project.check() == project.check(remembering=False)

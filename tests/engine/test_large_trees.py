@@ -125,7 +125,7 @@ def test_real_programs_say_the_same_in_parts(
 @pytest.mark.parametrize(
     "new", ["class DataParallel: pass\n", "from torch.nn import DataParallel\n__all__ = []\n"]
 )
-def test_what_a_star_brings_is_noted_in_parts(
+def test_what_a_star_binds_is_noted_in_parts(
     folder: Path, split: list[list[str]], new: str
 ) -> None:
     Path("a/common.py").write_text("from torch.nn import DataParallel\n")
@@ -143,7 +143,7 @@ def test_a_part_knows_what_rules_recorded_in_another(folder: Path, split: list[l
     assert ["c/main.py"] in split
 
 
-def test_what_two_parts_find_is_reported_once_and_joined_anew_each_time(
+def test_what_two_parts_find_is_reported_once_and_joined_again_each_time(
     folder: Path, split: list[list[str]]
 ) -> None:
     hidden = TRAIN.replace("from utils", "if x: from utils").replace("\n", "\n    ")

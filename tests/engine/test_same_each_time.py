@@ -1,4 +1,4 @@
-"""A file says the same in each process: Python orders sets anew in every one of them."""
+"""A file says the same in each process: Python orders sets differently in every one of them."""
 
 from __future__ import annotations
 

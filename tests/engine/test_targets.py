@@ -139,7 +139,7 @@ def test_a_file_is_named_if_its_own_path_was_given() -> None:
     assert {target.path: target.named for target in targets} == {"a.py": False, "b.py": True}
 
 
-def test_the_baseline_lies_beside_the_configuration_that_names_it() -> None:
+def test_the_baseline_is_next_to_the_configuration_that_names_it() -> None:
     put("a.py")
     put("sub/torchlint.toml", 'baseline = "known.json"')
     put("sub/deep/b.py")

@@ -1,4 +1,4 @@
-"""What is said of a program that fails at the first look."""
+"""What is said about a program that fails at the first look."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HINT = "Its own arguments go after `--`, as in `-- --data FOLDER`."
 
 @pytest.fixture
 def said_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
-    """What is said of a script that fails in a way, and ran with some arguments."""
+    """What is said about a script that fails in a way, and ran with some arguments."""
     (tmp_path / "train.py").write_text("")
     monkeypatch.chdir(tmp_path)
 

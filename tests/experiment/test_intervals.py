@@ -140,7 +140,7 @@ def test_memory_is_the_peak_of_each_side():
 
 @pytest.mark.parametrize("time", [0.0, -1.0, math.nan, math.inf])
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_time_that_is_none_is_refused(time, side):
+def test_what_is_not_a_time_is_refused(time, side):
     pair = ([1.0, 1.0], [1.0, 1.0])
     pair[side][1] = time
     with pytest.raises(ValueError, match="cannot take"):
@@ -324,7 +324,7 @@ def test_wide_halves_that_overlap_are_no_drift():
     assert not drifting(noisy)
 
 
-def test_a_half_that_moved_at_one_end_only_is_no_drift():
+def test_a_half_that_moved_at_one_end_only_is_not_drift():
     assert not drifting([1.07, 1.07, 1.075, 1.08, 1.08, 1.0, 1.0, 1.03, 1.06, 1.06])
 
 

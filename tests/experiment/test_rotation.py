@@ -54,7 +54,7 @@ def test_each_run_warms_up_and_then_takes_its_turns(scene: Scene, turns: str) ->
     assert told == ["start", warmup, *[{"type": "turn", "settle": 1, "steps": 5}] * 3]
 
 
-def test_the_order_is_drawn_anew_in_every_round(scene: Scene, turns: str) -> None:
+def test_the_order_is_drawn_again_in_every_round(scene: Scene, turns: str) -> None:
     def order(seed: int) -> list[tuple[str, ...]]:
         (scene.notes / "log").unlink(missing_ok=True)
         turn_round(scene, {n: scene.job(turns, n) for n in "abc"}, blocks=6, seed=seed)

@@ -152,7 +152,7 @@ def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
     assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
 
 
-def test_what_fails_beside_another_run_and_not_alone_is_a_clash(monkeypatch):
+def test_what_fails_next_to_another_run_and_not_alone_is_a_clash(monkeypatch):
     made = measured(
         monkeypatch,
         Runs(Failed("error", "Raised.", name=CHANGED, tail="File x\nAddress in use."), STEADY),

@@ -236,7 +236,7 @@ def test_a_trainer_that_is_made_where_it_trains_is_named_in_short(
     assert lines(tree(main=main)) == ["main.py:2 Trainer(…).train() hot"]
 
 
-def test_what_another_loop_heats_is_no_step_of_a_framework(tree: Callable[..., HotTree]) -> None:
+def test_what_another_loop_heats_is_not_a_step_of_a_framework(tree: Callable[..., HotTree]) -> None:
     main = f"import helpers\n{dedent(STARTS)}"
     found = lines(tree(main=main, train=TRAIN, helpers=HELPERS))
     assert "main.py:6 trainer.train(…) hot" in found

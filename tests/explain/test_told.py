@@ -62,7 +62,7 @@ def test_a_place_is_seen_once_whatever_its_contexts_say() -> None:
     assert [each.node for each in seen.wanted] == [node]
 
 
-def test_who_traced_before_traces_again() -> None:
+def test_an_earlier_tracer_traces_again() -> None:
     before = sys.gettrace()
     watched(partial(judge, 3))
     assert sys.gettrace() is before

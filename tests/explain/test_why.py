@@ -158,7 +158,7 @@ TRUE_REASONS = {
         "    import time\n    start = time.time()  # here\n    print(now - start)\n",
         "nothing shows that `now` in line 7 is a read of the clock below this one",
     ),
-    "a clock of which nothing is computed": (
+    "a clock that nothing is computed from": (
         "TL801",
         "    import time\n    start = time.time()  # here\n    print(start)\n",
         "no time is computed from this read of the clock",
@@ -258,7 +258,7 @@ UNLIKE = {
 
 
 @pytest.mark.parametrize(("code", "line"), UNLIKE.values(), ids=UNLIKE)
-def test_what_shares_one_word_comes_not_close(
+def test_what_shares_one_word_is_not_close(
     why: Callable[..., Answer], code: str, line: str
 ) -> None:
     text = "    import numpy\n    def train(self, kept, loader):\n"
@@ -305,7 +305,7 @@ def test_a_loop_over_epochs_is_told_from_the_one_inside(why: Callable[..., Answe
     )
 
 
-def test_a_loop_of_a_helper_is_no_reason_of_its_own(why: Callable[..., Answer]) -> None:
+def test_a_loop_of_a_helper_is_not_a_reason_of_its_own(why: Callable[..., Answer]) -> None:
     body = (
         "    def norms(loss):\n        for each in (loss, loss):\n"
         "            print(loss.item())  # here\n"
@@ -385,7 +385,7 @@ def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer])
     assert "nothing shows a program that uses an accelerator" in answer.reasons[0].why
 
 
-def test_what_a_star_import_brings_is_known(why: Callable[..., Answer]) -> None:
+def test_what_a_star_import_binds_is_known(why: Callable[..., Answer]) -> None:
     train = "import torch\nfrom common import *\nDataParallel(model)  # here\n"
     common = "from torch.nn import DataParallel\n"
     assert why("TL601", train=train, common=common).reported is not None

@@ -52,8 +52,8 @@ def test_a_named_file_of_another_kind_is_taken_if_its_first_line_names_python() 
     found, told = discover(("train.run", "start.sh", "notes.txt"), Configs())
     assert [each.path for each in found] == ["train.run"]
     assert [(each.path, each.message.partition(";")[0]) for each in told] == [
-        ("start.sh", "This is no Python file"),
-        ("notes.txt", "This is no Python file"),
+        ("start.sh", "This is not a Python file"),
+        ("notes.txt", "This is not a Python file"),
     ]
 
 

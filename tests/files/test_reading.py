@@ -84,7 +84,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("data", "position", "word"), REFUSED.values(), ids=REFUSED)
-def test_text_that_is_none_is_refused_with_the_place(
+def test_what_is_not_text_is_refused_with_the_place(
     data: bytes, position: Position, word: str
 ) -> None:
     with pytest.raises(SourceError, match=word) as caught:
@@ -168,7 +168,7 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_refused(
             os.close(end)
 
 
-def test_of_a_file_that_is_too_large_only_the_beginning_is_read(
+def test_only_the_beginning_of_a_file_that_is_too_large_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "MAX_BYTES", 10)

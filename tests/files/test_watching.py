@@ -66,7 +66,7 @@ def test_a_file_that_is_not_there_yet_is_waited_for(project: Path) -> None:
     assert found.decided_by(str(project / "nowhere/yet/x.py"))
 
 
-def test_a_named_configuration_decides_wherever_it_lies(project: Path, tmp_path: Path) -> None:
+def test_a_named_configuration_decides_wherever_it_is(project: Path, tmp_path: Path) -> None:
     file = tmp_path / "ci" / "lint.toml"
     file.parent.mkdir()
     file.write_text("select = [broken")

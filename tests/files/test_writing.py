@@ -164,7 +164,7 @@ def test_a_draft_of_a_killed_writer_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_abandoned_draft_stays(tmp_path: Path) -> None:
+def test_what_is_not_an_abandoned_draft_stays(tmp_path: Path) -> None:
     dead = ended_process()
     (tmp_path / "deep").mkdir()
     (tmp_path / "file").write_bytes(b"")

@@ -110,7 +110,7 @@ PLACES = {
         "# torchlint: ignore[TL202]\n    y = loss.item(), loss.cpu(), '''\n'''",
         "# torchlint: ignore[TL202, TL201]\n    y = loss.item(), loss.cpu(), '''\n'''",
     ),
-    "above a string, not behind what stands above": (
+    "above a string, not after what is above it": (
         "x = 1  # torchlint: ignore[TL999]\n    y = loss.item(), '''\n'''",
         "x = 1  # torchlint: ignore[TL999, TL003]\n"
         "    # torchlint: ignore[TL201]\n    y = loss.item(), '''\n'''",
@@ -217,7 +217,7 @@ def test_hints_are_silenced_if_they_are_shown() -> None:
     assert add_ignores([target(data)], wanted=EVERYTHING).findings == 1
 
 
-def test_a_helper_is_silenced_where_it_stands() -> None:
+def test_a_helper_is_silenced_where_it_is_defined() -> None:
     helper = b"def note(value):\n    return value.item()\n"
     train = (LOOP + "    note(loss)\n").replace("torch\n", "torch\nfrom helper import note\n", 1)
     targets = [

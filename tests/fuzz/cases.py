@@ -35,7 +35,7 @@ KINDS: Final[Mapping[str, Callable[[Sequence[str]], SearchStrategy[Case]]]] = {
     "config": configured,
     "notebook": notebooks,
 }
-"""Each takes real programs, of which it may make cases."""
+"""Each takes real programs, and may make cases of them."""
 
 
 def hold(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""The bytes of a file for fuzzing: programs in every encoding, and bytes that are no program."""
+"""The bytes of a file for fuzzing: programs in every encoding, and bytes that are not a program."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class NotebookCase:
 
 
 def without_code(data: bytes) -> Any:
-    """What a notebook says besides its code."""
+    """What a notebook says in addition to its code."""
     content = json.loads(data)
     for cell in content["cells"]:
         if cell.get("cell_type") == "code":

@@ -30,7 +30,7 @@ _LONGEST: Final = 16_000
 """Characters of a program in which something is piled up: a check of it takes up to a second."""
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 _BROKEN: Final = 0.1
-"""How many mutations stay although the result is no Python, or only that of a newer version."""
+"""How many mutations stay although the result is not Python, or only that of a newer version."""
 
 _TRAINING: Final = """\
 import torch
@@ -365,7 +365,7 @@ def _names(tokens: Sequence[str]) -> list[int]:
 
 
 def _with_other_name(random: Random, tokens: list[str]) -> list[str]:
-    """Another name of the file in one place, or wherever the first one stands."""
+    """Another name of the file in one place, or wherever the first one is used."""
     names = _names(tokens)
     if not names:
         return tokens

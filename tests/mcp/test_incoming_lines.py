@@ -1,4 +1,4 @@
-"""What is no message of the protocol is answered all the same, if it asks for something."""
+"""What is not a message of the protocol is answered all the same, if it asks for something."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ START = (
 )
 LINES = {
     CALL % r"\ud800": (1, "The request cannot be read: it has a lone surrogate"),
-    '{"jsonrpc": "2.0", "id": 2, "method": 4}': (2, "This is no request"),
+    '{"jsonrpc": "2.0", "id": 2, "method": 4}': (2, "This is not a request"),
     '{"jsonrpc": "2.0", "id": "\\udfff", "method": "tools/list"}': (None, "The request cannot be"),
     "[" * 100_000: (None, "The message is not JSON"),
-    "[]": (None, "The message is no JSON object"),
-    CALL % ("x" * MOST_OF_A_LINE): (None, "The message is too long: 4,194,304 characters are"),
+    "[]": (None, "The message is not a JSON object"),
+    CALL % ("x" * MOST_OF_A_LINE): (None, "The message is too long: the limit is 4,194,304"),
     '{"jsonrpc": "2.0", "method": 4}': None,
     '{"jsonrpc": "2.0", "id": 3}': None,
     " ": None,
-    '{"jsonrpc": "2.0", "id": 4, "method": 5}': (4, "This is no request"),
+    '{"jsonrpc": "2.0", "id": 4, "method": 5}': (4, "This is not a request"),
 }
 
 
-def test_a_line_that_is_no_message_gets_an_error_and_the_next_is_read(tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_message_gets_an_error_and_the_next_is_read(tmp_path: Path) -> None:
     expected = [each for each in LINES.values() if each is not None]
     with subprocess.Popen(
         [sys.executable, "-m", "torchlint", "mcp", tmp_path, "--no-cache"],

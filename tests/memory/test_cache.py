@@ -292,7 +292,7 @@ needs_owners = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owne
 
 
 @needs_owners
-def test_what_a_checkout_brings_is_not_believed(tmp_path: Path) -> None:
+def test_what_comes_with_a_checkout_is_not_believed(tmp_path: Path) -> None:
     cache = Cache(str(tmp_path / "cache"), GENERATION)
     cache.put("files", name_of(b"a"), b"blob")
     assert distrust(cache.root) is None
@@ -323,7 +323,7 @@ def test_an_empty_folder_becomes_private(tmp_path: Path) -> None:
     assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
 
 
-def test_nothing_is_swept_out_of_a_folder_that_is_no_cache(tmp_path: Path) -> None:
+def test_nothing_is_swept_out_of_a_folder_that_is_not_a_cache(tmp_path: Path) -> None:
     folder = tmp_path / GENERATION / "files"
     folder.mkdir(parents=True)
     blob = folder / name_of(b"a")

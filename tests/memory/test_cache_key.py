@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def door(site: Path, name: str) -> None:
-    """Let an installed package bring rules in a module."""
+    """Let an installed package provide rules in a module."""
     information = site / f"{name}-1.dist-info"
     information.mkdir(parents=True)
     (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
@@ -70,7 +70,7 @@ def edit(path: Path) -> None:
         "a rule that is gone",
         "how findings are printed",
         "a package without rules",
-        "a file that is no code",
+        "a file that is not code",
         "nothing",
     ],
 )

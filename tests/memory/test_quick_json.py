@@ -38,6 +38,6 @@ def test_anything_else_is_a_value_error(data: bytes) -> None:
         quick_json.loads(data)
 
 
-def test_what_is_nested_too_deeply_is_no_crash() -> None:
+def test_what_is_nested_too_deeply_does_not_crash() -> None:
     with pytest.raises((RecursionError, ValueError)):
         quick_json.loads(b"[" * 1_000_000)

@@ -114,7 +114,7 @@ def test_another_language_has_no_python() -> None:
         (b"<<<<<<< HEAD\n{}", "not valid JSON"),
     ],
 )
-def test_what_is_no_notebook_is_a_clear_error(data: bytes, says: str) -> None:
+def test_what_is_not_a_notebook_is_a_clear_error(data: bytes, says: str) -> None:
     with pytest.raises(NotebookError) as caught:
         Notebook("a.ipynb", data)
     if says != "cannot be read" or b"1111" not in data:

@@ -10,7 +10,7 @@ from torchlint.notebooks.magics import stand_ins
 
 
 def python_of(cell: str) -> list[str]:
-    """The lines of a cell, with what stands in for those that are no Python."""
+    """The lines of a cell, with what replaces those that are not Python."""
     lines = dedent(cell).split("\n")
     instead = stand_ins(lines)
     return [instead.get(index, line) for index, line in enumerate(lines)]

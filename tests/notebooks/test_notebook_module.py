@@ -178,13 +178,13 @@ def test_a_comment_silences_a_line_of_a_cell() -> None:
 
 
 @pytest.mark.parametrize("data", [b"not json", b'{"worksheets": []}', b"[" * 9999])
-def test_what_is_no_notebook_is_an_error_if_it_matters(data: bytes) -> None:
+def test_what_is_not_a_notebook_is_an_error_if_it_matters(data: bytes) -> None:
     assert check([target(data)]).diagnostics == ()
     assert len(check([target(data, named=True)]).diagnostics) == 1
     assert len(check([target(data + b"torch")]).diagnostics) == 1
 
 
-def test_a_notebook_is_no_module_that_others_import() -> None:
+def test_a_notebook_is_not_a_module_that_others_import() -> None:
     user = b"import torch\nfrom a import f\nfor x in y:\n    f(x).backward()\n    o.step()\n"
     other = notebook("import torch\ndef f(x):\n    return x.cuda().item()")
     assert check([target(user, "user.py"), target(other)]).findings == ()

@@ -79,7 +79,7 @@ def test_what_went_below_the_cut_is_not_gone_and_what_came_from_there_not_new() 
     assert since(small, profile()).gone == since(profile(), small).new == ()
 
 
-def test_of_what_only_one_has_watched_nothing_is_said() -> None:
+def test_nothing_is_said_about_what_only_one_has_watched() -> None:
     found = since(profile(read_at(), watched=("TR201",)), profile(watched=("TR101",)))
     assert (found.gone, found.only_once) == ((), ("TR101", "TR201"))
 
@@ -206,8 +206,8 @@ def test_a_damaged_profile_is_refused(more: dict[str, Any], said: str) -> None:
     [b"", b"[]", b"{}", b"\xff", b'{"schema": 1}', b"[" * 100_000, b'{"schema": 1, "tool": "torchlint"}'],
     ids=lambda each: each[:10],
 )  # fmt: skip
-def test_what_is_no_profile_is_said_to_be_none(data: bytes) -> None:
-    with pytest.raises(ConfigError, match=r"This is no profile; write one with `torchlint profile"):
+def test_what_is_not_a_profile_is_called_so(data: bytes) -> None:
+    with pytest.raises(ConfigError, match=r"This is not a profile; write one with"):
         decode(data)
 
 
@@ -217,16 +217,16 @@ def test_a_number_that_no_step_takes_is_refused_without_reading_its_digits(numbe
         decode(written(profile()).replace(b'"step_s": 0.01', b'"step_s": ' + number))
 
 
-def test_a_name_that_is_no_text_is_read_as_it_was_written() -> None:
+def test_a_name_that_is_not_text_is_read_as_it_was_written() -> None:
     (finding,) = decode(written(profile(read_at(path="caf\udce9.py")))).census
     assert finding.path == "caf\udce9.py"
 
 
-def test_a_date_that_is_none_is_left_out() -> None:
+def test_what_is_not_a_date_is_left_out() -> None:
     assert decode(written(profile(), date="\x1b[31m today")).date == ""
 
 
-def test_a_file_that_is_none_or_too_large_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_one_or_too_large_is_named(tmp_path: Path) -> None:
     large = tmp_path / "large.json"
     large.touch()
     os.truncate(large, (16 << 20) + 1)

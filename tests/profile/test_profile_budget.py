@@ -46,7 +46,7 @@ ENTRY = BaselineEntry(EntryKey("train.py", "TR201", "Trainer.step", "item"), 0, 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a script; the budget lies there too."""
+    """A folder with a script; the budget is there too."""
     (tmp_path / "train.py").write_text(SCRIPT)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -74,7 +74,7 @@ def test_a_read_is_named_with_its_function_and_what_to_do() -> None:
     ]
 
 
-def test_an_allowed_read_passes_wherever_in_its_function_it_stands() -> None:
+def test_an_allowed_read_passes_wherever_in_its_function_it_is() -> None:
     for row in (7, 8, 9):
         assert problems(profile(read_at(row=row)), ENTRY) == []
     assert [each for each, _ in problems(profile(read_at(row=13)), ENTRY)] == ["new", "stale"]
@@ -193,7 +193,7 @@ def test_a_row_is_in_its_innermost_function() -> None:
     assert {row: functions.around("train.py", row) for row in rows} == rows
 
 
-def test_a_file_that_is_no_program_has_no_functions(here: Path) -> None:
+def test_a_file_that_is_not_a_program_has_no_functions(here: Path) -> None:
     (here / "bad.py").write_text("def f(:\n")
     (here / "nul.py").write_bytes(b"\0")
     (here / "deep.py").write_text("x = " + "(" * 5000)
@@ -202,6 +202,6 @@ def test_a_file_that_is_no_program_has_no_functions(here: Path) -> None:
         assert Functions().around(name, 1) == ""
 
 
-def test_a_warning_about_the_code_is_none_of_ours(here: Path) -> None:
+def test_a_warning_about_the_code_is_not_ours(here: Path) -> None:
     (here / "odd.py").write_text("def f():\n    return '\\d' is 3\n")
     assert Functions().around("odd.py", 2) == "f"

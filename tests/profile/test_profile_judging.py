@@ -70,7 +70,7 @@ def test_ceilings_are_joined_and_never_added(kinds: Kinds) -> None:
     assert judge(evidence(), ()).together is None
 
 
-def test_counts_without_a_gpu_stand_apart(kinds: Kinds) -> None:
+def test_counts_without_a_gpu_are_listed_apart(kinds: Kinds) -> None:
     kinds(seen(None), census=True)
     found = judge(evidence(), ())
     assert (found.findings, len(found.census)) == ((), 1)
@@ -139,7 +139,7 @@ def test_it_is_known_which_kinds_were_asked_and_which_should_have_been(kinds: Ki
     assert (found.watched, unjudged(found, {"reads"})) == (("TR999",), ())
 
 
-def test_what_a_kind_tells_is_no_finding_and_needs_its_instruments(
+def test_what_a_kind_tells_is_not_a_finding_and_needs_its_instruments(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kind = FindingKind(code="TR998", name="memory", summary="", instruments=("memory",))

@@ -38,7 +38,7 @@ def test_a_script_of_few_steps_is_profiled_down_to_five_or_as_few_as_asked(
         plan(shorter, (), steps=asked, warmup=0)
 
 
-def test_one_step_is_no_steps() -> None:
+def test_one_step_is_not_several_steps() -> None:
     with pytest.raises(ExperimentError, match="after 1 step, too few"):
         plan(survey(step_s=0.01, finished=True, steps=1), (), steps=None, warmup=0)
 

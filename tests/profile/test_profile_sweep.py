@@ -50,7 +50,7 @@ def test_more_workers_have_to_pay() -> None:
     assert best_of(Wish("", values), tried(3.0, 5.0, 4.0, 3.5, values=values)) == 0
 
 
-def test_of_batch_sizes_the_most_samples_a_second_count() -> None:
+def test_the_batch_size_with_the_most_samples_a_second_counts() -> None:
     values = (32, 64, 128)
     assert best_of(Wish("--bs", values), tried(1.0, 1.5, 4.0, values=values)) == 64
 

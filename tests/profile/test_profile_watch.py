@@ -39,7 +39,7 @@ def test_a_script_that_ends_in_its_window_has_told_enough(scene: Scene) -> None:
     assert look(scene, SEEN + "link.end()")["reads"].steps == 10
 
 
-def test_of_ranks_the_slowest_counts_and_the_others_stand_beside_it(scene: Scene) -> None:
+def test_the_slowest_rank_counts_and_the_others_are_next_to_it(scene: Scene) -> None:
     body = f"""
         import os
         seconds = 1.0 + int(os.environ["RANK"])

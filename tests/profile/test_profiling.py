@@ -1,4 +1,4 @@
-"""Which jobs a profile runs, and what becomes of what they say."""
+"""Which jobs a profile runs, and what is made of what they say."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_what_changes_a_step_is_timed_and_no_instrument_of_its_cost(profiled: Pr
         (ExperimentError("The script ended too soon.", code=6), "The script ended too soon"),
     ],
 )
-def test_what_could_not_be_changed_is_named_and_nothing_is_said_of_it(
+def test_what_could_not_be_changed_is_named_and_nothing_is_said_about_it(
     profiled: Profiled, share: Any, why: str
 ) -> None:
     result, _ = profiled(WAITS, only=("input",), saved={"replay": share})
@@ -183,7 +183,7 @@ def ends_in(
 
 
 @pytest.mark.parametrize(("status", "code"), [(TIMEOUT, 7), (ERROR, 4)])
-def test_a_run_that_hangs_is_no_script_that_fails(
+def test_a_run_that_hangs_is_not_a_script_that_fails(
     profiled: Profiled, monkeypatch: pytest.MonkeyPatch, status: str, code: int
 ) -> None:
     ends_in(monkeypatch, "time_steps", Failed(status, "It said nothing for 60 s."))

@@ -105,7 +105,7 @@ def test_a_call_of_an_item_leads_to_forward(
     assert found_in(loop(before, call)) == FORWARD
 
 
-def test_of_the_parts_of_a_tuple_each_is_what_stands_in_its_place(
+def test_each_part_of_a_tuple_is_what_is_in_its_place(
     found_in: Callable[..., list[str]],
 ) -> None:
     assert found_in(loop("net, criterion = both(3)", "criterion(images)")) == LOSS
@@ -376,7 +376,7 @@ def test_a_function_that_is_got_by_its_name(
     assert tiers(check_text(CHOSEN | {"main.py": main})) == found
 
 
-def test_a_loop_is_no_training_loop_for_what_a_computed_name_may_call(
+def test_a_loop_is_not_a_training_loop_for_what_a_computed_name_may_call(
     found_in: Callable[..., list[str]],
 ) -> None:
     steps = (

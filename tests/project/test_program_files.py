@@ -46,7 +46,7 @@ CASES = {
         "from importlib import import_module\nimport_module(f'plugins.{name}')",
         ["lib/data.py", "plugins/*.py"],
     ),
-    "of a folder that is no package": (
+    "of a folder that is not a package": (
         "net = __import__('models.' + name)",
         ["models/deep/block.py", "models/resnet.py", "models/vit.py"],
     ),
@@ -79,12 +79,12 @@ def test_a_program_is_what_its_script_imports(
     assert files_of(text) == wanted
 
 
-def test_a_script_that_is_not_among_the_files_is_no_program() -> None:
+def test_a_script_that_is_not_among_the_files_is_not_a_program() -> None:
     targets = [Target("other.py", Selection(("ALL",)), (2, 13), b"import torch")]
     assert program_files(["train.py"], targets) == []
 
 
-def test_a_file_that_a_run_has_loaded_brings_what_it_imports() -> None:
+def test_a_file_that_a_run_has_loaded_adds_what_it_imports() -> None:
     texts = {"train.py": "", "plugin.py": "import beside", "beside.py": "", "other.py": ""}
     targets = [
         Target(path, Selection(("ALL",)), (2, 13), text.encode()) for path, text in texts.items()

@@ -826,12 +826,12 @@ COLD = {
         + "def note(x):\n    if isinstance(x, torch.Tensor):\n        return x\n"
         + "    return float(x)\n",
     },
-    "the branch of a helper for what is no tensor": {
+    "the branch of a helper for what is not a tensor": {
         "train.py": train("note(loss)")
         + "def note(x):\n    if torch.is_tensor(x):\n        return x\n"
         + "    else:\n        return float(x)\n",
     },
-    "the branch of a helper that asks for what is no tensor": {
+    "the branch of a helper that asks for what is not a tensor": {
         "train.py": train("note(loss)")
         + "def note(x):\n    if not isinstance(x, torch.Tensor):\n        x = float(x)\n"
         + "    return x\n",
@@ -902,7 +902,7 @@ def test_one_call_with_a_device_tensor_is_enough(found_in: Callable[..., list[st
     assert found_in(text) == ["train.py:14 TL201"]
 
 
-def test_a_value_handed_on_by_a_helper_keeps_where_it_lies(
+def test_a_value_handed_on_by_a_helper_keeps_its_device(
     found_in: Callable[..., list[str]],
 ) -> None:
     text = train("outer(3, loss)") + (
@@ -926,7 +926,7 @@ class TestRelated:
         (finding,) = check_text(HOT["a helper of a helper"][0]).findings
         assert [each.position for each in finding.related] == [Position(5, 5)]
 
-    def test_a_framework_s_hook_stands_for_the_loop(self, check_text: Callable[..., Any]) -> None:
+    def test_a_framework_s_hook_counts_as_the_loop(self, check_text: Callable[..., Any]) -> None:
         (finding,) = check_text(HOT["a helper of Lightning's training_step"][0]).findings
         (related,) = finding.related
         assert related.position == Position(4, 5)

@@ -1,4 +1,4 @@
-"""What star imports of files of the project bring from other packages."""
+"""Which names of other packages star imports of files of the project bind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an import leads among the checked files, and what a dotted name stands for there."""
+"""Where an import leads among the checked files, and what a dotted name refers to there."""
 
 from __future__ import annotations
 

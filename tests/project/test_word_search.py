@@ -42,7 +42,7 @@ def test_files_with_the_same_content_are_asked_once(folder: Path) -> None:
     assert found.mentions("b.py", "cuda")
 
 
-def test_a_file_that_has_changed_answers_for_itself_alone(folder: Path) -> None:
+def test_a_file_that_has_changed_answers_only_for_itself(folder: Path) -> None:
     found = texts(Store())
     (folder / "a.py").write_bytes(b"import torch\n")
     assert not found.mentions("a.py", "cuda")

@@ -244,7 +244,7 @@ def step(x, y):
         ("import torch\ndef half(loss):\n    loss.backward()\n", None),
     ],
 )
-def test_the_first_step_of_a_file_stands_for_what_its_program_never_does(
+def test_the_first_step_of_a_file_has_what_its_program_never_does(
     found: Found, text: str, row: int | None
 ) -> None:
     expected = [] if row is None else [f"train.py:{row}"]

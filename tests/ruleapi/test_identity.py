@@ -83,7 +83,7 @@ def test_other_code_has_another_fingerprint(identity: Callable[[str], tuple[str,
     assert identity(other)[1] != identity(TRAIN)[1]
 
 
-def test_of_a_loop_the_header_alone_counts(module_of: Callable[[str], Module]) -> None:
+def test_only_the_header_of_a_loop_counts(module_of: Callable[[str], Module]) -> None:
     rule = Rule(code="TL999", name="found", family="family", summary="Found.")
     prints = []
     for text in ("for x in y:\n    a()\n", "for x in y:\n    b()\n", "for x in z:\n    a()\n"):

@@ -49,10 +49,10 @@ LOADED = {
         RULE.replace("of-the-house", "item-in-step-loop"),
         "has a rule HOUSE1 item-in-step-loop, and there is TL201 item-in-step-loop already",
     ),
-    "a code that is none": (RULE.replace("HOUSE1", "a\\nb"), "has a rule 'a\\nb'"),
-    "a trigger that is no pattern": (
+    "a code that is not one": (RULE.replace("HOUSE1", "a\\nb"), "has a rule 'a\\nb'"),
+    "a trigger that is not a pattern": (
         RULE.replace('torch",', '(",'),
-        "has a rule HOUSE1 whose triggers are no patterns",
+        "has a rule HOUSE1 whose triggers are not patterns",
     ),
 }
 CHECKED = {
@@ -62,16 +62,16 @@ CHECKED = {
     "it prints": (f"{CALL}print('hello'); return ()", "printed `hello"),
     "a finding of wrong types": (
         f"{CALL}return [Finding('HOUSE1', 'x', Tier.DEFAULT, 3, module.path, *module.span(call))]",
-        "reports what is no finding in this file",
+        "reports what is not a finding in this file",
     ),
     "a finding outside of the file": (
         f"{CALL}at = Position(999, 1); "
         "return [Finding('HOUSE1', 'x', Tier.DEFAULT, '', module.path, at, at)]",
-        "reports what is no finding in this file",
+        "reports what is not a finding in this file",
     ),
     "a finding in another file": (
         f"{CALL}return [rule.finding(module, call, '')._replace(path='/etc/passwd')]",
-        "reports what is no finding in this file",
+        "reports what is not a finding in this file",
     ),
     "a candidate that fails": (
         CALL.replace('("torch",)', 'Triggers(("torch",), check=lambda data: 1 / 0)') + "return ()",
@@ -204,7 +204,7 @@ def test_only_so_much_of_what_is_printed_is_kept() -> None:
     assert len(printed) <= 200
 
 
-def test_an_interrupt_of_the_user_is_none_of_the_plugin() -> None:
+def test_an_interrupt_of_the_user_is_not_one_of_the_plugin() -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 

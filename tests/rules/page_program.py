@@ -1,4 +1,4 @@
-"""What the examples of the pages of rules stand in: a program that trains on a GPU."""
+"""The program that holds the examples of the pages of rules: it trains on a GPU."""
 
 import argparse
 import os

@@ -34,7 +34,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize(("code", "arrays"), LISTS.values(), ids=LISTS)
-def test_lists_of_nothing_but_arrays_are_known(code: str, arrays: bool) -> None:
+def test_lists_that_hold_only_arrays_are_known(code: str, arrays: bool) -> None:
     module, node = probed(code, IMPORTS)
     assert elements_of(node, module).only(ARRAYS) is arrays
 
@@ -44,8 +44,8 @@ EVIDENCE = {
     "a function of a module was": ("import tools\nprobe(tools.reshape(x))", False),
     "an unknown function got an array": ("probe(f(np.zeros(3)))", True),
     "an unknown function got something": ("probe(f(x))", False),
-    "a name that stands for such": ("y = f(np.zeros(3))\nprobe(y)", True),
-    "a name that stands for such or another": (
+    "a name that means such": ("y = f(np.zeros(3))\nprobe(y)", True),
+    "a name that means such or another": (
         "y = f(np.zeros(3))\nif c:\n  y = g()\nprobe(y)",
         False,
     ),

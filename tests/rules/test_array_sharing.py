@@ -83,7 +83,7 @@ WRITTEN = {
     "onto it": ("a = np.zeros(3)\nprobe(a)\nnp.copyto(a, b)", True),
     "from it": ("a = np.zeros(3)\nprobe(a)\nnp.copyto(b, a)", False),
     "on the next round": ("a = np.zeros(3)\nfor i in r:\n  a[0] = i\n  probe(a)", True),
-    "before, on each round anew": ("for i in r:\n  a = f()\n  a[0] = i\n  probe(a)", False),
+    "before, on each round again": ("for i in r:\n  a = f()\n  a[0] = i\n  probe(a)", False),
     "a list's item, afterwards": ("a = [np.zeros(3)]\nprobe(a[0])\na[0] = 1", False),
     "in another function": ("a = np.zeros(3)\nprobe(a)\ndef f(a):\n  a[0] = 1", False),
     "another array": ("a = np.zeros(3)\nprobe(a)\nb[0] = 1", False),

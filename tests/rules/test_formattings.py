@@ -40,7 +40,7 @@ PROGRAMS: Final = sorted(
 )
 _ON_PURPOSE: Final = "a comment at a slow option may say why it was chosen, so it is not reported"
 _IN_THE_TEXT: Final = "whether the program has such code is asked of its text"
-_ALONE: Final = "other code stands on the line of the statement"
+_ALONE: Final = "there is other code on the line of the statement"
 EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     **{
         (each, f"optimizer-slow-path/{file}"): _ON_PURPOSE
@@ -165,7 +165,7 @@ def test_each_difference_that_is_expected_is_of_a_program() -> None:
 
 @pytest.mark.parametrize("formatting", SAME_LINES)
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
-def test_line_ends_and_what_stands_above_change_nothing(rule: Rule, formatting: str) -> None:
+def test_line_ends_and_what_is_above_change_nothing(rule: Rule, formatting: str) -> None:
     path = FIXTURES / rule.name / "bad.py"
     found = fixed(rule, ALL[formatting](path.read_text(encoding="utf-8")))
     assert found.problems == ()

@@ -98,7 +98,7 @@ GROWING = {
         """,
         ["nn.ReLU", "nn.Tanh"],
     ),
-    "started anew": ("layers = [nn.ReLU()]", []),
+    "started again": ("layers = [nn.ReLU()]", []),
 }
 
 

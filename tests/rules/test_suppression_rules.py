@@ -79,7 +79,7 @@ def test_bytes_around_an_unused_comment_stay(before: str, after: str) -> None:
     assert file.after == after.encode()
 
 
-def test_a_finding_about_a_comment_knows_where_it_stands() -> None:
+def test_a_finding_about_a_comment_knows_where_it_is() -> None:
     text = (
         "class A:\n    def f(self):\n        x  # torchlint: ignore[TL998]\n"
         "    y = 1  # torchlint: ignore[TL998]\nz = 1  # torchlint: ignore[TL999]\n"

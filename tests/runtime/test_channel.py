@@ -160,7 +160,7 @@ def test_a_closed_connection_is_a_last_message(channel: Channel, call: Call) -> 
     assert channel.peers[0].gone
 
 
-def test_who_leaves_without_a_word_was_nobody(channel: Channel, call: Call) -> None:
+def test_a_client_that_leaves_without_a_word_is_ignored(channel: Channel, call: Call) -> None:
     call().socket.close()
     assert heard(channel) == []
     assert channel.peers == []
@@ -191,7 +191,7 @@ def test_more_connections_than_there_can_be_are_refused(
         heard(channel)
 
 
-def test_speaking_to_one_that_has_gone_is_no_error(channel: Channel, call: Call) -> None:
+def test_speaking_to_one_that_has_gone_is_not_an_error(channel: Channel, call: Call) -> None:
     caller = call()
     caller.say(HELLO)
     heard(channel)
@@ -211,7 +211,7 @@ def test_speaking_to_one_that_has_gone_is_no_error(channel: Channel, call: Call)
         b'{"type": "hello", "pid": 7, "rank": 1.5}\n',
     ],
 )
-def test_what_is_no_message_is_refused(channel: Channel, call: Call, line: bytes) -> None:
+def test_what_is_not_a_message_is_refused(channel: Channel, call: Call, line: bytes) -> None:
     call().raw(line)
     with pytest.raises(MalformedError):
         channel.receive(5)

@@ -99,6 +99,6 @@ def test_a_missing_value_is_refused(values: dict[str, Any]) -> None:
     ],
     ids=lambda line: repr(line[:30]),
 )
-def test_what_is_no_message_is_refused(line: bytes) -> None:
+def test_what_is_not_a_message_is_refused(line: bytes) -> None:
     with pytest.raises(MalformedError):
         decode(line)

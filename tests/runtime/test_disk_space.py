@@ -33,7 +33,7 @@ def taken(path: Path) -> int:
 
 
 @pytest.mark.parametrize("printed", PRINTS.values(), ids=PRINTS)
-def test_of_a_long_output_the_end_is_kept_and_the_size_is_known(
+def test_the_end_of_a_long_output_is_kept_and_its_size_is_known(
     printed: bytes, tmp_path: Path
 ) -> None:
     output = tmp_path / "stdout"
@@ -109,5 +109,5 @@ def test_a_flood_of_output_is_cut_while_it_runs_and_told(
     assert caught.value.tail.endswith("the end of it")
     assert max(most) < 1 << 20
     assert [(each.kind, each.what) for each in effects] == [
-        ("output", f"up to 0.0 GB on {stream}, of which the end is kept")
+        ("output", f"up to 0.0 GB on {stream}, whose end is kept")
     ]

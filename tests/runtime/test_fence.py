@@ -59,7 +59,7 @@ def test_files_change_in_the_named_folders_and_nowhere_else(tmp_path: Path) -> N
 
 
 @needs_landlock
-def test_programs_stand_behind_it_too_and_nothing_can_be_moved_out(tmp_path: Path) -> None:
+def test_programs_are_behind_it_too_and_nothing_can_be_moved_out(tmp_path: Path) -> None:
     own = write_files(tmp_path / "own", {"x": "x"})
     other = write_files(tmp_path / "other", {"x": "x"})
     before = tree(tmp_path)
@@ -115,7 +115,7 @@ def reasons() -> Iterator[None]:
 
 @pytest.mark.usefixtures("reasons")
 @pytest.mark.parametrize("kernel", ["first version", "none", "another system"])
-def test_where_the_kernel_cannot_do_it_the_reason_is_said(
+def test_the_reason_is_given_where_the_kernel_cannot_do_it(
     kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def call(*_arguments: object) -> int:

@@ -57,7 +57,7 @@ def failure(scene: Scene, job: Job, timeout_s: float = 20.0) -> Failed:
     return raised.value
 
 
-def test_a_run_starts_where_the_user_stands(scene: Scene) -> None:
+def test_a_run_starts_in_the_folder_of_the_user(scene: Scene) -> None:
     told = tell(scene, scene.job(TELL))
     assert told["cwd"] == os.path.realpath(scene.folder)
     assert told["sid"] == told["pid"] != os.getsid(0)

@@ -1,4 +1,4 @@
-"""The processes of a run, and what becomes of them."""
+"""The processes of a run, and how they end."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_a_process_that_goes_on_in_its_child_again_and_again_is_ended(
 
 
 def guard() -> psutil.Process:
-    """The process that a workspace starts for itself."""
+    """The process that a workspace starts for its own use."""
     for each in processes.children():
         with suppress(psutil.Error):  # what nobody has reaped yet has no words
             if "watchdog.py" in " ".join(each.cmdline()):

@@ -25,7 +25,7 @@ def test_a_script_is_found_with_its_arguments(folder):
 
 
 @pytest.mark.parametrize("name", ["nowhere.py", ".", "notes.txt"])
-def test_what_is_no_script_says_so(folder, name):
+def test_an_error_names_what_is_not_a_script(folder, name):
     (folder / "notes.txt").write_text("print(1)")
     with pytest.raises(ProgramError, match="script"):
         script(name, ())

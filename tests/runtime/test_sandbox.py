@@ -101,7 +101,7 @@ def test_what_does_not_work_here_is_not_used(
     assert os.listdir(files / "project") == ["x"]
 
 
-def test_a_project_that_is_not_there_is_no_error(tmp_path: Path) -> None:
+def test_a_project_that_is_not_there_is_not_an_error(tmp_path: Path) -> None:
     assert sandbox.available(str(tmp_path / "none"), str(tmp_path)) == REDIRECT
 
 
@@ -186,7 +186,7 @@ def test_the_command_starts_where_it_was_to_start(where: str, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("overlayfs")
-def test_programs_that_the_command_starts_stand_under_the_layer_too(tmp_path: Path) -> None:
+def test_programs_that_the_command_starts_are_under_the_layer_too(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", FILES)
     before = tree(project)
     code = "import os; os.system('rm -r data; echo more >> old.txt; mv swap swapped')"
@@ -264,7 +264,7 @@ def test_a_command_that_cannot_be_shielded_does_not_run(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("overlayfs")
 def test_a_layer_inside_of_a_layer_is_possible(tmp_path: Path) -> None:
-    """As in a container, whose own files lie on an overlayfs."""
+    """As in a container, whose own files are on an overlayfs."""
     outer = write_files(tmp_path / "outer", {"project/x": "x"})
     code = "import sys; from torchlint.runtime.sandbox import overlayfs; print(overlayfs.available(*sys.argv[1:]))"
     root = str(Path(sandbox.__file__).parents[3])

@@ -162,7 +162,7 @@ link.wait()
 """
 
 
-def test_a_child_that_only_runs_the_model_is_no_rank(scene: Scene) -> None:
+def test_a_child_that_only_runs_the_model_is_not_a_rank(scene: Scene) -> None:
     seen = look(scene, WORKS_ASIDE)
     assert (seen.words, seen.processes) == ("SGD.step", 1)
 

@@ -106,7 +106,7 @@ def test_a_guard_does_not_leave_when_it_is_asked_to(
     assert watched.wait() == -signal.SIGKILL
 
 
-def test_a_guard_that_is_gone_is_no_error(folder: str) -> None:
+def test_a_guard_that_is_gone_is_not_an_error(folder: str) -> None:
     guard = Guard(folder)
     guard._process.kill()
     guard._process.wait()
@@ -114,7 +114,7 @@ def test_a_guard_that_is_gone_is_no_error(folder: str) -> None:
     guard.dismiss()
 
 
-def test_a_guard_imports_nothing_from_where_the_user_stands(
+def test_a_guard_imports_nothing_from_the_folder_of_the_user(
     start: Start, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("psutil.py", "torchlint.py", "signal.py", "sitecustomize.py"):

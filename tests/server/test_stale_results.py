@@ -71,7 +71,7 @@ def test_a_check_gives_way_to_what_is_more_urgent() -> None:
         project.check_buffer(buffer._replace(version=2, text=SLOW + "\n"))
 
 
-def test_of_many_edits_only_the_last_is_looked_at() -> None:
+def test_only_the_last_of_many_edits_is_looked_at() -> None:
     listener = Listener()
     worker = Worker(listener, Wishes(isolated=True), None)
     worker.set_up([], ClientSettings())
@@ -95,7 +95,7 @@ def test_results_of_old_texts_are_forgotten() -> None:
     assert not store._by_path
 
 
-def test_a_file_is_mapped_anew_when_its_star_import_brings_something_else(
+def test_a_file_is_mapped_again_when_its_star_import_binds_something_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

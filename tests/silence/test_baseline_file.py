@@ -130,7 +130,9 @@ def test_a_number_of_many_digits_is_not_worked_out() -> None:
         (b'{"version": 1, "entries": [7]}', "Entry 1 must be an object"),
     ],
 )
-def test_what_is_no_baseline_is_refused_with_a_short_sentence(data: bytes, expected: str) -> None:
+def test_what_is_not_a_baseline_is_refused_with_a_short_sentence(
+    data: bytes, expected: str
+) -> None:
     said = refusal(data)
     assert said.startswith(expected)
     assert len(said) < 500

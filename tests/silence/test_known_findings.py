@@ -49,7 +49,7 @@ def finder(make: MakeFinding) -> Callable[..., Finding]:
     return find
 
 
-def test_a_known_finding_is_covered_wherever_it_stands(make_finding: MakeFinding) -> None:
+def test_a_known_finding_is_covered_wherever_it_is(make_finding: MakeFinding) -> None:
     said = compared([entry()], [finder(make_finding)(row=70)])
     assert (len(said.known), said.left, said.stale) == (1, (), ())
 
@@ -142,7 +142,7 @@ def test_a_copy_is_new_while_the_old_file_is_there(make_finding: MakeFinding) ->
     assert said.left == (find("b.py"),)
 
 
-def test_of_two_copies_of_a_file_that_is_gone_one_is_covered(make_finding: MakeFinding) -> None:
+def test_one_of_two_copies_of_a_file_that_is_gone_is_covered(make_finding: MakeFinding) -> None:
     find = finder(make_finding)
     said = compared([entry("old/a.py")], [find("b.py"), find("new/a.py")], gone=["old/a.py"])
     assert said.known == (find("new/a.py"),)
@@ -159,7 +159,7 @@ def test_what_has_moved_takes_only_what_others_leave_over(make_finding: MakeFind
     assert said.entries == (entry("b.py", 2, expires=TODAY),)
 
 
-def test_of_two_notes_the_sooner_date_holds(make_finding: MakeFinding) -> None:
+def test_the_sooner_date_of_two_notes_holds(make_finding: MakeFinding) -> None:
     find = finder(make_finding)
     soon = entry("a.py", owner="vision", expires=TODAY)
     late = entry("b.py", reason="slow", expires=TODAY + timedelta(days=9))

@@ -25,7 +25,7 @@ def new(
     return [f"{each.path}:{each.start.row}" for each in found]
 
 
-def test_each_old_finding_stands_for_one(make_finding: MakeFinding) -> None:
+def test_each_old_finding_counts_for_one(make_finding: MakeFinding) -> None:
     rows = [make_finding(row=row, fingerprint="a") for row in (3, 5, 7)]
     assert new(rows, rows) == []
     assert new(rows[:1], rows) == ["train.py:5", "train.py:7"]

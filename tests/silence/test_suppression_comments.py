@@ -86,7 +86,7 @@ def test_what_is_wrong_with_a_comment_is_known(text: str, faults: list[str | Non
     assert [comment.fault for comment in CommentLayout(text).comments] == faults
 
 
-def test_blocks_may_lie_in_one_another_or_overlap() -> None:
+def test_blocks_may_be_in_one_another_or_overlap() -> None:
     rows = ["disable[A1]", "disable[B1]", "disable[A1]", "enable[B1]", "enable[A1]", "enable[A1]"]
     layout = CommentLayout("".join(f"# torchlint: {row}\nx\n" for row in rows))
     assert [comment.fault for comment in layout.comments] == [None] * 6
@@ -123,7 +123,7 @@ def test_a_comment_fits_where_neither_a_string_nor_a_line_goes_on(
         ("# torchlint: ignore[TL201] -- until 2027-01-31", None, "until 2027-01-31"),
     ],
 )
-def test_an_end_stands_in_front_of_the_reason(comment: str, until: str | None, reason: str) -> None:
+def test_an_end_comes_before_the_reason(comment: str, until: str | None, reason: str) -> None:
     read = only(comment)
     assert (read.until and read.until.isoformat(), read.reason) == (until, reason)
     assert read.fault is None

@@ -188,7 +188,7 @@ def test_a_block_does_not_silence_what_began_before_it(module_of: Callable[..., 
     assert Suppressions(module).until(finding) is None
 
 
-def test_a_string_in_a_string_is_no_comment(module_of: Callable[..., Module]) -> None:
+def test_a_string_in_a_string_is_not_a_comment(module_of: Callable[..., Module]) -> None:
     """As it is to a Python that is too old to see the inner quotes."""
     module = module_of('f"{d["# torchlint: ignore-file[TL201]"]}"\nbad()\n')
     assert covered(module) == [False]
@@ -239,7 +239,7 @@ def test_a_check_leaves_out_what_is_silenced(
     assert found_in(LOOP.format(line)) == found
 
 
-def test_a_helper_is_silenced_where_it_stands_not_where_it_is_called(
+def test_a_helper_is_silenced_where_it_is_defined_not_where_it_is_called(
     found_in: Callable[..., list[str]],
 ) -> None:
     helper = "def note(value):\n    return value.item(){}\n"

@@ -45,7 +45,7 @@ def refusal(text: str) -> SourceError:
 
 
 def refusal_below_the_first_line(text: str) -> str:
-    """The message of a refusal that stands where the trouble is."""
+    """The message of a refusal at the place of the problem."""
     error = refusal(text)
     assert error.position is not None
     assert error.position.row >= 2
@@ -217,7 +217,7 @@ NESTED_PATTERNS = {
 FINE = {
     "chains in many statements": "a.b.c(d).e[f] + g.h\nx = " * 8000 + "1",
     "names with dots, over many lines": "[\n" + "a.b.c,\n" * 2000 + "]",
-    "a word that is no keyword": "1\ncase = " + "[" * 30 + "]" * 30,
+    "a word that is not a keyword": "1\ncase = " + "[" * 30 + "]" * 30,
     "a pattern of usual depth": "1\nmatch x:\n    case [C(a=1, b=[1, {2: (3, 4)}]), *_] if f(g(h(i(j(k(1)))))):\n"
     "        y = f(g(h(i(j(k([[[[[[[[[[1]]]]]]]]]]))))))",
     "at the limit": "(" * 199 + "1" + ")" * 199,
@@ -251,7 +251,7 @@ def test_chains_that_take_for_ever_are_never_parsed(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", LONG_TOGETHER.values(), ids=LONG_TOGETHER)
-def test_what_takes_for_ever_together_is_never_parsed(text: str) -> None:
+def test_what_takes_forever_together_is_never_parsed(text: str) -> None:
     message = refusal_below_the_first_line(f"x = 1\nx = {text}\n")
     assert re.search("1,000 operations|long chains|deeply nested brackets", message)
 

@@ -106,7 +106,7 @@ def test_statements_that_an_edit_does_not_touch_are_the_same_nodes() -> None:
     assert after.body[-1] is not before.body[-1]
 
 
-def test_text_that_is_no_python_does_not_cost_the_last_tree() -> None:
+def test_text_that_is_not_python_does_not_cost_the_last_tree() -> None:
     trees = Trees()
     before = trees.parse("a.py", TEXT)
     assert parsed(trees, TEXT + "\n(") is None

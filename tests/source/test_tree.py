@@ -36,7 +36,7 @@ match command:
 '''
 
 
-def test_the_walk_meets_every_node_that_is_no_punctuation() -> None:
+def test_the_walk_meets_every_node_that_is_not_punctuation() -> None:
     module = cst.parse_module(PROGRAM)
     tree = Tree(module)
     punctuation = (

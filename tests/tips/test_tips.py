@@ -37,7 +37,7 @@ def test_each_piece_of_wrong_advice_has_a_program() -> None:
 
 
 @pytest.mark.parametrize("case", cases("reviewed"))
-def test_what_a_reviewer_named_is_found_or_said_not_to_be(case: Case) -> None:
+def test_what_a_reviewer_named_is_found_or_listed_as_not_found(case: Case) -> None:
     judge(case)
 
 

@@ -148,13 +148,13 @@ def test_a_script_that_disturbs_itself_does_not_differ_from_itself(
 
 
 @pytest.mark.parametrize("sandbox", [OVERLAYFS, REDIRECT])
-def test_a_port_is_no_reason_to_run_one_after_the_other(
+def test_a_port_is_not_a_reason_to_run_one_after_the_other(
     against_itself: Callable[[str], Verified],
 ) -> None:
     """Where each run can have a network of its own."""
     code, result, said = against_itself(SERVES)
     assert_no_difference(code, result, said)
-    (note,) = [each for each in result["notes"] if "beside another one" in each]
+    (note,) = [each for each in result["notes"] if "next to another one" in each]
     apart = result["environment"]["sandbox"].startswith("overlayfs")
     assert ("network of its own" if apart else "one after the other") in note, said
     assert "Address already in use" in note
@@ -182,5 +182,5 @@ with socket.socket() as wire:
         pass
 {SERVES}"""
     _, result, said = against_itself(script)
-    (note,) = [each for each in result["notes"] if "beside another one" in each]
+    (note,) = [each for each in result["notes"] if "next to another one" in each]
     assert "one after the other" in note, said

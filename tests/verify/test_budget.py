@@ -89,7 +89,7 @@ def test_all_fixes_together_come_before_no_verdict():
     assert said.startswith("The budget has room for all fixes together, not for each alone; ")
 
 
-def test_what_was_judged_all_the_same_is_not_said_to_be_unlikely():
+def test_what_was_judged_all_the_same_is_not_called_unlikely():
     assert room_words(layout(35.0), is_judged=True) == []
     (said,) = room_words(layout(12.0), is_judged=True)
     assert said.startswith("The budget is too short for the numbers; ")

@@ -139,7 +139,7 @@ def test_a_fix_whose_numbers_are_unknown_is_not_proven(here):
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"schema": 1}', "[" * 10_000, '{"tool": "other"}']
 )
-def test_what_is_no_result_says_so(here, text):
+def test_an_error_names_what_is_not_a_result(here, text):
     (here / "v.json").write_text(text)
     with pytest.raises(ExperimentError, match="is not a result of this torchlint"):
         read_finished("v.json")

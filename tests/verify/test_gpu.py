@@ -102,7 +102,7 @@ def test_without_a_gpu_it_is_not_measurable(
     assert (result["environment"]["device"], result["environment"]["gpu"]) == ("cpu", None)
     (fix,) = result["fixes"]
     assert (fix["code"], fix["verdict"]) == ("TL201", "NOT MEASURABLE HERE"), verified.said
-    assert "spares waiting for a GPU" in verified.said
+    assert "avoids waiting for a GPU" in verified.said
 
 
 def test_a_gpu_that_is_not_there_is_said_before_the_script_runs(

@@ -192,7 +192,7 @@ def test_the_statements_that_a_fix_changes_are_watched(fixes_in):
     assert rows(before, "TL401") == {(23, 23)}
     # TL301 puts a line at the top of main, and everything below moves.
     assert rows(after, "TL304") == {(18, 21)}
-    # What a fix only takes away stands in the original alone.
+    # What a fix only takes away is in the original alone.
     assert rows(after, "TL401") == set()
 
 
@@ -201,7 +201,7 @@ def test_a_loop_is_watched_by_its_head(fixes_in):
     assert rows(places_before(fixes), "TL101") == {(22, 22)}
 
 
-def test_an_inserted_line_is_watched_where_it_stands(fixes_in):
+def test_an_inserted_line_is_watched_where_it_is(fixes_in):
     fixes = fixes_in()
     assert rows(places_before(fixes), "TL301") == set()
     assert rows(places_after(fixes), "TL301") == {(17, 17)}
@@ -238,10 +238,10 @@ def test_an_added_import_does_not_count_as_executed(make_finding, collector_for)
     assert rows(places_after(fixes), "TL201") == {(4, 4)}
 
 
-# lines of a change that is no fix ------------------------------------------------------------
+# lines of a change that is not a fix ---------------------------------------------------------
 
 
-def test_changed_statements_are_watched_where_they_stand():
+def test_changed_statements_are_watched_where_they_are():
     before = b"a = 1\nb = 2\nc = 3\nd = 4\n"
     after = b"a = 1\nb = f(\n    2,\n)\nd = 4\ne = 5\n"
     removed, written = places_of_pair("t.py", before, after)

@@ -69,7 +69,7 @@ def test_line_endings_of_the_file_stay(project, tmp_path):
     assert after == BEFORE.replace("0.9", "0.8").replace("\n", "\r\n").encode()
 
 
-def test_a_folder_in_a_repository_is_no_hindrance(project, tmp_path, monkeypatch):
+def test_a_folder_in_a_repository_works(project, tmp_path, monkeypatch):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -81,7 +81,7 @@ def test_a_folder_in_a_repository_is_no_hindrance(project, tmp_path, monkeypatch
     [
         ("hello\n", "is not a unified diff"),
         (DIFF.replace("rate = 0.9", "rate = 0.7"), "does not apply"),
-        (DIFF.replace("train.py", "other.py"), "does not lie in"),
+        (DIFF.replace("train.py", "other.py"), "which is not in"),
         (DIFF.replace("train.py", "config.yaml"), "which is not Python"),
         (DIFF.replace("--- a/pkg/train.py", "--- /dev/null"), "adds or removes"),
         (DIFF.replace("+++ b/pkg/train.py", "+++ /dev/null"), "adds or removes"),

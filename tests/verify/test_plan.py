@@ -33,7 +33,7 @@ def plan(survey, **asked):
     return declare(Request(PROGRAM, **asked), survey, variants_of(("a",), per_fix=True))
 
 
-def test_batches_that_lie_ready_do_not_count_where_nothing_is_stopped_between_turns():
+def test_batches_that_are_ready_do_not_count_where_nothing_is_stopped_between_turns():
     spread = Spread("torchrun", 2, "/shared")
     assert plan(seen(ahead=8)).settle == 1
     assert plan(seen(ahead=8), spread=spread).settle == 9

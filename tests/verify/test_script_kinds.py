@@ -1,6 +1,6 @@
 """Every kind of script that is promised to work, each through the command line.
 
-The scripts lie in `scripts/`. Each runs in a copy, and afterwards its folder must be byte for byte
+The scripts are in `scripts/`. Each runs in a copy, and afterwards its folder must be byte for byte
 what it was and no process of it may be left.
 """
 
@@ -187,7 +187,7 @@ class Verified:
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """What lies in a folder: for each path its mode and a digest of its bytes."""
+    """What is in a folder: for each path its mode and a digest of its bytes."""
     found = {}
     for path in sorted(folder.rglob("*")):
         data = os.readlink(path).encode() if path.is_symlink() else b""

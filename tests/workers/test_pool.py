@@ -58,7 +58,7 @@ def one(_item: int) -> int:
 
 @pytest.fixture(autouse=True)
 def anything_is_worth_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)  # Python 3.10 starts no process where modules lie
+    monkeypatch.chdir(tmp_path)  # Python 3.10 starts no process where modules are
     monkeypatch.setattr(workers, "_WORTH_PROCESSES", 0)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.names import Binding
 
 Held = tuple[str, str]
-"""Where something stands in a list, tuple or dict, and its target. The place is `0` for the first
+"""Where something is in a list, tuple or dict, and its target. The place is `0` for the first
 item, a key, `*` for somewhere, or empty if it is the thing itself."""
 SOMEWHERE: Final = "*"
 UNKNOWN: Final = "?"
@@ -102,7 +102,7 @@ class _Part(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An expression that stands in a container, and its key there."""
+    """An expression in a container, and its key there."""
 
     node: cst.BaseExpression
     key: str
@@ -117,8 +117,8 @@ class _Entry(NamedTuple):
 
 
 class _Entries:
-    """What stands in a container, by key: it may have thousands, and as many places that each ask
-    for one."""
+    """What a container holds, by key: it may have thousands of entries, and as many places that
+    each ask for one."""
 
     def __init__(self, entries: Iterable[_Entry]) -> None:
         self._all = list(entries)
@@ -178,7 +178,7 @@ class Holders:
         return node
 
     def is_known(self, name: cst.Name) -> bool:
-        """Whether all that a name may stand for is of no part of the project: `nn.MSELoss()`."""
+        """Whether nothing that a name may refer to is part of the project: `nn.MSELoss()`."""
         if self._module.resolve(name):
             return True
         for binding in self._module.flow.reaching(name):
@@ -194,7 +194,8 @@ class Holders:
         return True
 
     def added(self, node: cst.BaseExpression) -> list[Held]:
-        """What a list, dict or container that a name or `self.name` stands for gets later."""
+        """What is added later to the list, dict or container that a name or `self.name` refers
+        to."""
         return [held for part in self._added(node, "", "") for held in self._walk(part)]
 
     def _walk(self, start: _Part) -> Iterator[Held]:
@@ -337,7 +338,7 @@ class Holders:
         return frozenset(name for _, name in self._lists.grown)
 
     def _in(self, container: _Display | cst.Call, part: str, place: str) -> Iterator[_Part]:
-        """What stands in a list or dict, or in a call such as `dict(…)`."""
+        """What is in a list or dict, or in a call such as `dict(…)`."""
         if container not in self._entries:
             given = _given(container) if isinstance(container, cst.Call) else _written(container)
             self._entries[container] = _Entries(given)

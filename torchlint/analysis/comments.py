@@ -1,4 +1,4 @@
-"""What people write beside code about it."""
+"""What people write next to code about it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _TEXTS = (cst.SimpleString, cst.FormattedStringText, cst.TemplatedStringText)
 
 
 def has_comment(node: cst.CSTNode, module: Module) -> bool:
-    """Whether a comment stands on the lines of a node, or right above: somebody gives a reason."""
+    """Whether there is a comment on the lines of a node, or right above: somebody gives a
+    reason."""
     start, end = module.offsets(node)
     start = line_start(module, start)
     above = module.text[line_start(module, max(0, start - 1)) : start]
@@ -32,7 +33,7 @@ def has_comment(node: cst.CSTNode, module: Module) -> bool:
 
 
 def is_for_people(comment: str) -> bool:
-    """Whether a comment says something that is true without the code that it stands behind."""
+    """Whether a comment says something that is true without the code that it follows."""
     return _COMMENT.match(comment) is not None
 
 

@@ -70,7 +70,7 @@ def why_not(module: Module, fix: Fix) -> str | None:
         start, end = module.offset(edit.start), module.offset(edit.end)
         lost.update(comments_in(module, start, end))
         if not fits_in_string(module, start, edit.content):
-            return "before Python 3.12, an f-string cannot hold what would stand in it"
+            return "before Python 3.12, an f-string cannot hold what the fix would put into it"
     new = "".join(edit.content for edit in edits)
     if any(new.count(comment) < number for comment, number in lost.items()):
         return "a comment in this code would be lost"
@@ -153,7 +153,7 @@ def _first_argument(module: Module, call: cst.Call, text: str) -> Edit:
 
 
 def remove_argument(module: Module, call: cst.Call, arg: cst.Arg) -> Edit:
-    """Take out one argument with its comma, and its line if it stands there alone."""
+    """Take out one argument with its comma, and its line if it is alone there."""
     start, end = module.offsets(arg)
     tail = _comma_end(module, arg) or end
     args = list(call.args)
@@ -176,7 +176,7 @@ def remove_argument(module: Module, call: cst.Call, arg: cst.Arg) -> Edit:
         return _edit(module, start, tail, "")
     if is_last and not _comma_end(module, arg):
         before = module.offsets(args[index - 1])[1]
-        if not _blank(module, before, start, besides=","):
+        if not _blank(module, before, start, ignored=","):
             return _edit(module, start, tail, "")
     return _edit(module, before, tail, "")
 
@@ -196,7 +196,7 @@ def replace_statement(module: Module, stmt: _Statement, text: str) -> Edit:
     """Put a statement in the place of one.
 
     Args:
-        text: its lines; those below the first are indented as they stand there.
+        text: its lines; those below the first are already indented.
     """
     start, end = module.offsets(stmt)
     return _edit(module, start, end, text)
@@ -353,8 +353,8 @@ def _edit(module: Module, start: int, end: int, content: str) -> Edit:
     return Edit(module.position(start), module.position(end), content)
 
 
-def _blank(module: Module, start: int, end: int, besides: str = "") -> bool:
-    return not module.text[start:end].strip(" \t\f\\\r\n" + besides)
+def _blank(module: Module, start: int, end: int, ignored: str = "") -> bool:
+    return not module.text[start:end].strip(" \t\f\\\r\n" + ignored)
 
 
 def _indented(code: str, indent: str) -> str:

@@ -36,7 +36,7 @@ class Flow:
 
     A binding dominates a use if its block encloses the use and it comes earlier; the last such
     binding hides those before it, as do bindings in all arms of an `if`. Bindings in other
-    branches, updates, and bindings later in a shared loop are kept beside it, so the answer errs on
+    branches, updates, and bindings later in a shared loop are kept as well, so the answer errs on
     the side of too many.
     """
 
@@ -91,8 +91,8 @@ class Flow:
     def _place(
         self, use: cst.Name, bindings: list[Binding]
     ) -> tuple[cst.CSTNode, cst.CSTNode, int] | None:
-        """The outermost block, and the statement in it around a use, such that no binding is in the
-        statement; and how many are before it. All uses there see the same."""
+        """The outermost block, and the statement in it around a use, if no binding is in the
+        statement; and how many bindings are before it. All uses there see the same."""
         order = self._tree.order
         orders = self._orders.get(id(bindings))
         if orders is None:
@@ -182,7 +182,7 @@ class Flow:
                 if parent in above:
                     return True
                 if not isinstance(self._tree.parent(parent), cst.With):
-                    return False  # what stands in a `with` runs whenever the `with` does
+                    return False  # what is in a `with` runs whenever the `with` does
         return False
 
     def _sets_in_all_arms(
@@ -234,7 +234,7 @@ class Flow:
         return None
 
     def _cut_off(self, node: cst.CSTNode, above: set[cst.CSTNode]) -> bool:
-        """Whether `node` lies in the other arm of an `if` around the use, or in a block that leaves
+        """Whether `node` is in the other arm of an `if` around the use, or in a block that leaves
         before the use is reached."""
         child = node
         leaves_round = False

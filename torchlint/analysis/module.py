@@ -51,7 +51,7 @@ class Module:
         source: the file's name and text.
         root: `source.text`, parsed.
         torch: the oldest torch version that the project supports, as (major, minor).
-        brought: what star imports of other files bring: see `Names`.
+        brought: the names that star imports of other files bind: see `Names`.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Module:
         return self._nodes.order(node)
 
     def spelled(self, name: str, near: cst.CSTNode | None = None) -> list[cst.Name]:
-        """Every `Name` node with this word, in source order, whatever it stands for.
+        """Every `Name` node with this word, in source order, whatever it refers to.
 
         With `near`, only those in the outermost function around that node, if there is one.
         """
@@ -98,7 +98,7 @@ class Module:
 
     def reads(self, assign: cst.CSTNode, name: str) -> list[cst.Name]:
         """The places, also in functions inside its own, that read what an assignment put into a
-        name. `x.shape` and the like are none: they ask about a tensor, not for its values."""
+        name. `x.shape` and the like do not count: they ask about a tensor, not for its values."""
         function = self.function(assign)
         if (function, name) not in self._reads:
             uses = self.spelled(name, near=assign)
@@ -251,9 +251,9 @@ class Module:
         return self.position(start), self.position(end)
 
     def source(self, node: cst.CSTNode) -> str:
-        """The text of `node` as it stands in the file, without its own parentheses."""
+        """The text of `node` as it is in the file, without its own parentheses."""
         if isinstance(node, cst.BaseExpression) and not self._positions.knows(node):
-            # Of one expression this is far quicker than where all nodes of the file stand.
+            # For one expression this is far quicker than finding where all nodes of the file are.
             bare = node.with_changes(lpar=(), rpar=()) if getattr(node, "lpar", ()) else node
             return self.tree.code_for_node(bare)
         start, end = self.offsets(node)
@@ -287,7 +287,7 @@ class Module:
         return Evaluations(self._nodes, self.values, self.loops)
 
     def resolve(self, node: cst.CSTNode) -> tuple[str, ...]:
-        """Every dotted name an expression can stand for, as in `torch.nn.DataParallel`."""
+        """Every dotted name an expression can refer to, as in `torch.nn.DataParallel`."""
         return self.names.resolve(node)
 
     def calls(self, call: cst.Call, *names: str) -> bool:
@@ -334,7 +334,8 @@ class Module:
     @cached_property
     def test_like(self) -> bool:
         """A test, a page of documentation or a build script, by its path or imports. A script that
-        is run is none for lying in `test/`, which people also call what they try out."""
+        is run does not count as one because it is in `test/`, which people also call what they try
+        out."""
         return (
             named_as_test(self.path)
             or bool(_TEST_IMPORT.search(self.text))
@@ -348,7 +349,7 @@ class Module:
     @cached_property
     def top_level(self) -> list[cst.CSTNode]:
         """The statements outside of definitions that always run when the file does, in source
-        order: those of `with`, `try` and `if True` stand after the one that they are part of."""
+        order: those of `with`, `try` and `if True` come after the one that they are part of."""
         return list(_always_run(self.tree))
 
     def conditions(self, node: cst.CSTNode) -> Iterator[cst.If | cst.IfExp | cst.ExceptHandler]:
@@ -378,7 +379,7 @@ class Module:
     @cached_property
     def imported(self) -> list[str]:
         """The dotted names of the modules that the file imports, or imports from, and of what it
-        uses that a star import brings."""
+        uses from a star import."""
         names = [dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names]
         names += [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
         return names + [dotted for name, dotted in self._brought.items() if self.spelled(name)]
@@ -437,7 +438,7 @@ def named_as_test(path: str) -> bool:
 
 
 def in_test_folder(path: str) -> bool:
-    """Whether a file lies in a folder for tests or documentation."""
+    """Whether a file is in a folder for tests or documentation."""
     return not _TEST_PARTS.isdisjoint(path.replace("\\", "/").split("/")[:-1])
 
 

@@ -1,4 +1,4 @@
-"""Which thing a name stands for: scopes, bindings, and dotted names seen through aliases.
+"""What a name refers to: scopes, bindings, and dotted names seen through aliases.
 
 A dotted name has one of three forms: `torch.nn.Conv2d` (imported absolutely), `.utils.accuracy`
 (imported relatively, one dot per level) and `:Trainer.step` (defined in this file).
@@ -125,8 +125,8 @@ class Names:
     """Scopes and bindings of one file, built on the first question.
 
     Args:
-        brought: the names that star imports of other files bring, if these have them from another
-            package, and what they stand for; with a `*` before it, a module whose names they bring.
+        brought: the names that star imports of other files bind, if these have them from another
+            package, and what they refer to; with a `*` before it, a module whose names they bind.
     """
 
     def __init__(self, tree: Tree, brought: Mapping[str, str] | None = None) -> None:
@@ -205,7 +205,7 @@ class Names:
         return []
 
     def imported_as(self, package: str, near: cst.CSTNode) -> str | None:
-        """The name that a package has where a node stands, such as `np` for `numpy`."""
+        """The name that a package has where a node is, such as `np` for `numpy`."""
         scope: Scope | None = self.scope(near)
         while scope is not None:
             for name, bindings in scope.bindings.items():
@@ -215,9 +215,9 @@ class Names:
         return None
 
     def resolve(self, node: cst.CSTNode) -> tuple[str, ...]:
-        """Every dotted name that an expression can stand for, in source order.
+        """Every dotted name that an expression can refer to, in source order.
 
-        Empty if the expression is no name, or if nothing is known of it.
+        Empty if the expression is not a name, or if nothing is known of it.
         """
         cached = self._resolved.get(id(node))
         if cached is None:

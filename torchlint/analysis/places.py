@@ -47,13 +47,13 @@ def rest_of_line(module: Module, offset: int) -> Rest:
 
 
 def first_on_line(module: Module, offset: int) -> bool:
-    """Whether only blanks stand before `offset` in its line."""
+    """Whether only blanks come before `offset` in its line."""
     return not module.text[line_start(module, offset) : offset].strip(" \t\f")
 
 
 def indent_start(module: Module, offset: int) -> int:
-    """The offset where the indentation of the line of `offset` begins: a form feed before it is
-    none."""
+    """The offset where the indentation of the line of `offset` begins: a form feed before it does
+    not count."""
     start = line_start(module, offset)
     line = module.text[start : line_end(module, start)]
     blanks = line[: len(line) - len(line.lstrip(" \t\f"))]

@@ -33,7 +33,8 @@ _MOST_RETURNS = 32
 @dataclass(frozen=True, slots=True)
 class Passed:
     """One argument of a call: its keyword, or `#0` for the first positional one; `objects` are what
-    it is of the project, and what it holds; `what` is what `chosen_branches.passed` says of it."""
+    it is of the project, and what it holds; `what` is what `chosen_branches.passed` says about
+    it."""
 
     name: str
     device: bool
@@ -116,7 +117,7 @@ class Summary:
     public: tuple[str, ...] | None = None
 
     def offers(self, name: str) -> bool:
-        """Whether a star import of the file brings a name that it has."""
+        """Whether a star import of the file binds a name that it has."""
         return not name.startswith("_") if self.public is None else name in self.public
 
 
@@ -138,7 +139,7 @@ def _public_names(module: Module) -> tuple[str, ...] | None:
 
 def call_sites(module: Module) -> _Sites:
     """The calls of each function in the order of `FunctionSummary.calls`, and what makes a command
-    line call something; None stands for the top level."""
+    line call something; None means the top level."""
     return _Summarizer(module).calls()
 
 

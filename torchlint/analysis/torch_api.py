@@ -110,7 +110,7 @@ TYPED_TENSORS = tuple(
 
 @cache
 def star_exports(module: str) -> frozenset[str]:
-    """The names that `from module import *` brings, for the torch modules that people star."""
+    """The names that `from module import *` binds, for the torch modules people import this way."""
     if module == "torch.nn":
         exports = {*_NN.split()}
         groups = CONVOLUTIONS | LINEAR | BATCH_NORMS | INSTANCE_NORMS | LOSSES
@@ -159,7 +159,7 @@ NOT_TENSOR_PACKAGES = tuple(
 )
 
 CPU_TYPES = frozenset(f"torch.{name}" for name in TYPED_TENSORS)
-"""What `x.type(torch.FloatTensor)` is given: `torch.cuda.FloatTensor` and a dtype are none."""
+"""What `x.type(torch.FloatTensor)` is given: `torch.cuda.FloatTensor` and a dtype do not count."""
 
 TENSOR_METHODS = frozenset(
     """

@@ -23,9 +23,9 @@ _PRIMARIES = (
     cst.BaseString,
     cst.Ellipsis,
 )
-"""What can stand before a dot and between operators; a number cannot stand before a dot."""
+"""What can be written before a dot and between operators; a number cannot come before a dot."""
 _IN_BRACKETS = (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield)
-"""What means something else, or nothing, without parentheses: `f((a, b))` is no `f(a, b)`."""
+"""What means something else, or nothing, without parentheses: `f((a, b))` is not `f(a, b)`."""
 _TAKES_ANY = (
     cst.BaseSmallStatement,
     cst.If,
@@ -45,7 +45,7 @@ def value(module: Module, node: cst.BaseExpression) -> str:
 
 
 def operand(module: Module, node: cst.BaseExpression) -> str:
-    """The same, to stand anywhere else, such as before a dot or between operators."""
+    """The same, to be written anywhere else, such as before a dot or between operators."""
     return _code(module, node, bare=isinstance(node, _PRIMARIES))
 
 
@@ -57,7 +57,7 @@ def outer(module: Module, node: cst.CSTNode) -> tuple[int, int]:
 
 
 def fitting(module: Module, node: cst.BaseExpression, text: str) -> str:
-    """`text`, in parentheses if it needs them to stand where `node` does, inside the parentheses
+    """`text`, in parentheses if it needs them in the place of `node`, inside the parentheses
     that `node` has.
 
     Raises:
@@ -96,7 +96,7 @@ def _code(module: Module, node: cst.BaseExpression, *, bare: bool) -> str:
 
 
 def _alone(text: str) -> cst.BaseExpression | None:
-    """The expression that a text is on a line of its own; None if it is none there."""
+    """The expression that a text is on a line of its own; None if it is not one there."""
     try:
         return cst.parse_expression(text)
     except cst.ParserSyntaxError:

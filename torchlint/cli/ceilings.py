@@ -1,4 +1,4 @@
-"""What a profile that lies there says of the findings of a check. Nothing is run for it."""
+"""What an existing profile says about the findings of a check. Nothing is run for it."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def with_ceilings(shown: Shown, profile: EarlierProfile, *, hints: bool) -> Show
     """The findings; the message of each that the profile has confirmed says what it costs at most,
     and a hint that it has confirmed is a hint no longer.
 
-    They are matched by file, code and row, and by nothing else: if the file has changed since, a
-    ceiling may be missing or stand at a line that has taken the place of the old one. Names of
-    files count from the working directory, as they did when the profile was made.
+    They are matched only by file, code and row: if the file has changed since, a ceiling may be
+    missing or be at a line that has taken the place of the old one. Names of files count from the
+    working directory, as they did when the profile was made.
 
     Args:
         hints: whether to show the others; else they are counted.

@@ -31,7 +31,7 @@ def check_on_changes(paths: tuple[str, ...], options: Options) -> NoReturn:
     if "-" in paths:
         raise click.UsageError("--watch needs files or folders; standard input comes once.")
     if options.backend is not None:
-        raise click.UsageError("--watch works on this machine alone; drop --backend.")
+        raise click.UsageError("--watch only works on this machine; drop --backend.")
     # One for all checks: only what has changed is parsed.
     context.obj = store_from(options)
     try:

@@ -104,7 +104,7 @@ class Count(click.IntRange):
 
 
 def refused(option: str, why: str, *, is_flag: bool = False) -> Callable[[Function], Function]:
-    """Adds a hidden option that is no option of the command; it says what to use instead."""
+    """Adds a hidden option that the command does not have; it says what to use instead."""
 
     def refuse(ctx: click.Context, _param: click.Parameter, value: object) -> None:
         if value:

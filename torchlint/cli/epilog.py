@@ -1,4 +1,4 @@
-"""What stands below the options of a `--help`: examples, exit codes and some prose.
+"""What comes below the options of a `--help`: examples, exit codes and some prose.
 
 A command writes it as plain text. It is laid out for the terminal, as click does with options.
 """
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     import click
 
 _VERBATIM: Final = "\b\n"
-"""Begins a paragraph of which no line is moved, as in click."""
+"""Begins a paragraph whose lines are not rewrapped, as in click."""
 
 
 def write(epilog: str, formatter: click.HelpFormatter) -> None:
     """Write the paragraphs of an epilog.
 
     A paragraph is prose, and below it rows that are indented by two spaces: a term, two spaces or
-    more, and what it means. That may go on in lines that are indented further.
+    more, and what it means. That may continue in lines that are indented further.
     """
     for paragraph in epilog.strip().split("\n\n"):
         formatter.write_paragraph()

@@ -1,4 +1,4 @@
-"""What a profile is held against: an earlier one, and a budget."""
+"""What a profile is compared with: an earlier one, and a budget."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         # A profile that ended early has not seen all that the budget is about.
         if result.exit:
             if budget is not None or target is not None:
-                said = "The profile has not come to its end, so no budget is judged or written."
+                said = "The profile was not finished, so no budget is judged or written."
                 _say_at_the_end(said)
             return result
         if target is not None:

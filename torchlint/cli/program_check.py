@@ -1,5 +1,5 @@
 """What `check` finds in a program that is run: in the files that its text leads to, and in those
-that a run has loaded besides, such as by a path or a computed name."""
+that a run has loaded as well, such as by a path or a computed name."""
 
 from __future__ import annotations
 

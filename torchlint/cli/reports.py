@@ -41,7 +41,7 @@ class Checked:
     """The outcome of a check, as far as it is reported.
 
     Args:
-        quiet: print nothing but findings.
+        quiet: print only findings.
     """
 
     def __init__(

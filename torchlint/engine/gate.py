@@ -97,8 +97,8 @@ def _has_words_of(rule: Rule, words: Words) -> bool:
 
 
 def _seen(wanted: list[Rule], outline: Outline, asked: Callable[[Rule, Tier], bool]) -> list[Rule]:
-    """Those of which the outline of the file may show something; [] if all that it may show is not
-    asked for."""
+    """The rules for which the outline of the file may show something; [] if none of that is asked
+    for."""
     if not any(_is_there(rule, outline, partial(asked, rule)) for rule in wanted):
         return []
     return [rule for rule in wanted if _is_there(rule, outline, lambda _: True)]

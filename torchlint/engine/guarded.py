@@ -1,4 +1,4 @@
-"""Runs the checks of rules on a file: what fails becomes a diagnostic, and the rest goes on."""
+"""Runs the checks of rules on a file: what fails becomes a diagnostic, and the rest continues."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def sound(
         ):
             kept.append(item)
         else:
-            note(f"{rule.label} reports what is no finding in this file", module, diagnostics)
+            note(f"{rule.label} reports what is not a finding in this file", module, diagnostics)
     return kept
 
 

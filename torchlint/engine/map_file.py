@@ -63,7 +63,7 @@ def _plugins() -> list[str]:
 
 
 def died(path: str) -> MapResult:
-    """What is said of a file whose check was ended."""
+    """What is reported about a file whose check was ended."""
     plugins = _plugins()
     do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
     message = (

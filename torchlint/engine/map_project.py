@@ -72,7 +72,8 @@ class Mapper:
         return Imports(self._imported_names, self.locator)
 
     def follow_stars(self) -> None:
-        """Tell files with star imports what these bring, which their results depend on."""
+        """Tell files with star imports which names these bind, since their results depend on
+        them."""
         for path, known in self.files.items():
             if known.stars:
                 self.locator.note_roots(path, sys_path_roots(self.word_search.data(path)))

@@ -35,8 +35,8 @@ _DENIED: Final = "ermission denied"
 class FirstLook:
     """The surveys of the original and of the changed program.
 
-    `clash` is what one of them failed with beside the other, and not alone; mostly nothing. With
-    `own_network` they did not fail beside each other, each with a loopback of its own.
+    `clash` is what one of them failed with next to the other, and not alone; mostly nothing. With
+    `own_network` they did not fail side by side, each with a loopback of its own.
     """
 
     original: Survey
@@ -107,7 +107,7 @@ class Looker:
             return list(pool.map(self._try, jobs))
 
     def _only_ports(self, jobs: Sequence[Job], *seen: Survey) -> bool:
-        """Whether programs that clash work beside each other if each has all ports for itself; not
+        """Whether programs that clash work side by side if each has all ports for itself; not
         tried with one that may need another machine."""
         networks = [each.network for each in seen]
         effects = collect(self._workspace.folders(), jobs[0].settings.project)
@@ -192,11 +192,11 @@ class Looker:
 
 
 def clash_of(failed: Failed) -> str:
-    """What a run says that fails beside another one and not alone; empty if that is the memory,
-    which is looked at for itself."""
+    """What a run says that fails next to another one and not alone; empty if that is the memory,
+    which is looked at separately."""
     if failed.oom:
         return ""
-    # A rank's error stands at the end of the traceback of the script that started it.
+    # A rank's error is at the end of the traceback of the script that started it.
     lines = failed.tail.strip().splitlines()
     return lines[-1].strip() if lines and failed.status == ERROR else failed.message
 

@@ -1,11 +1,11 @@
 """Ratios of step times with intervals whose unit is the pair of processes.
 
-Blocks of one process resemble each other: where its memory lies and which processor it got stay
-the same. An interval over blocks takes them for independent and is far too narrow: in draws of
-four recorded pairs of identical programs, one of 95 % misses the truth 17 to 37 times of 100. So
-each pair gives one value, the median of its blocks' log ratios, and Student's t over those values
-gives the interval. Medians stand up to a block that something else disturbed; nothing is left
-out, and nothing is the best of several.
+Blocks of one process resemble each other: where its memory is and which processor it got stay the
+same. An interval over blocks takes them for independent and is far too narrow: in draws of four
+recorded pairs of identical programs, one of 95 % misses the truth 17 to 37 times of 100. So each
+pair gives one value, the median of its blocks' log ratios, and Student's t over those values gives
+the interval. Medians tolerate a block that something else disturbed; nothing is left out, and
+nothing is the best of several.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def log_ratios(before: Times, after: Times) -> tuple[float, ...]:
     """Logs of before / after, block by block.
 
     Raises:
-        ValueError: no blocks, not as many of one as of the other, or a time that is none.
+        ValueError: no blocks, not as many of one as of the other, or something that is not a time.
     """
     if not before or len(before) != len(after):
         raise ValueError(f"{len(before)} blocks cannot be compared with {len(after)}")

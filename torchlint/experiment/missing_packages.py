@@ -10,7 +10,7 @@ from torchlint.experiment.errors import ExperimentError
 _NEEDED = ("torch", "jinja2", "numpy", "scipy", "psutil")
 _WITHOUT_CUDA = (
     " On a machine without a GPU, run `pip install torch --index-url "
-    "https://download.pytorch.org/whl/cpu` first, or pip brings several GB of CUDA."
+    "https://download.pytorch.org/whl/cpu` first, or pip installs several GB of CUDA."
 )
 
 

@@ -31,7 +31,7 @@ _SETTLE: Final = 1
 _SHARE_OF_MEMORY: Final = 0.7
 """Of what is free; the rest is for what grows."""
 _CUDA_CONTEXT_MB: Final = 600.0
-"""An allowance for what CUDA takes in each process beside torch's tensors."""
+"""An allowance for what CUDA takes in each process in addition to torch's tensors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
     80 ms, of four ranks on two processors).
 
     On several machines a loader's workers are not stopped between turns, so at the start of a turn
-    some batches lie ready. Steps that only take one of them do not count.
+    some batches are ready. Steps that only take one of them do not count.
 
     Raises:
         ExperimentError: the program takes too few steps to compare anything.

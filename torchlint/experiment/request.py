@@ -32,9 +32,9 @@ class Design:
         if not self.looks or self.looks[0] < 1 or sorted(set(self.looks)) != list(self.looks):
             raise ValueError(f"looks must grow from 1 or more, not {self.looks}")
         if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha}")
+            raise ValueError(f"alpha must be between 0 and 1, not {self.alpha}")
         if not 0 < self.margin < 1:
-            raise ValueError(f"margin must lie between 0 and 1, not {self.margin}")
+            raise ValueError(f"margin must be between 0 and 1, not {self.margin}")
 
     @property
     def look_alpha(self) -> float:
@@ -95,5 +95,5 @@ class Request:
 
     @property
     def folder(self) -> str | None:
-        """Where the runs' folders lie; None: among temporary files."""
+        """Where the runs' folders are; None: among temporary files."""
         return None if self.spread is None else self.spread.shared

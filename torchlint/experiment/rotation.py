@@ -1,4 +1,4 @@
-"""Measures several variants of a program in turns, all but one of them stopped."""
+"""Measures several variants of a program alternately; all but one of them are stopped."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class BlockStrip:
 
 
 class Rounds:
-    """Measures rounds: in each, every variant runs once in a new process, in turns with the
+    """Measures rounds: in each, every variant runs once in a new process, taking turns with the
     others of its rotation.
 
     Args:
@@ -50,7 +50,7 @@ class Rounds:
         ranks: processes of each run that take steps.
         serial_warmup: warm up one after the other, as GPUs choose kernels by timing them.
         one_at_a_time: the memory does not hold the runs of a rotation side by side, or they clash.
-        clash: what a run failed with beside another one, and not alone.
+        clash: what a run failed with next to another one, and not alone.
         extends_warmup: warm up longer if the first round shows that it was too short.
         timeout_s: a process that sends nothing for this long has failed.
     """
@@ -88,7 +88,7 @@ class Rounds:
         self._random = random.Random(plan.seed)  # noqa: S311 - an order, not a secret
 
     def run_apart(self, clash: str) -> None:
-        """From now on one after the other: a run failed with this beside another one."""
+        """From now on one after the other: a run failed with this next to another one."""
         self.one_at_a_time, self.clash = True, clash
 
     def measure(
@@ -144,7 +144,7 @@ class Rounds:
         return sum(block.throttled is True for block in blocks), len(blocks)
 
     def pairs(self, before: str, after: str) -> Pairs:
-        """The blocks of two variants that ran in turns, pair by pair."""
+        """The blocks of two variants that took turns, pair by pair."""
         measured_pairs: Pairs = []
         for groups in self._measured:
             for blocks in groups:

@@ -19,7 +19,7 @@ AGAIN: Final = "original again"
 CHANGED: Final = "changed"
 
 Watched = dict[str, tuple[FixLines, ...]]
-"""Real path → the lines of which a run says whether they ran."""
+"""Real path → the lines about which a run says whether they ran."""
 _S = TypeVar("_S", bound="Subject")
 
 

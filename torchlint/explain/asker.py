@@ -158,14 +158,14 @@ class Asker:
             return Reason(why, self._none(rule))
         named = [self._sentences.row(row) for row in rows[:_MOST_ROWS]]
         if rule.speaks_once:
-            return Reason(why, f"it speaks once, of the whole program: ask about {named[0]}")
+            return Reason(why, f"it reports once, for the whole program: ask about {named[0]}")
         left = len(rows) - len(named)
         named += [f"{left} more"] if left else []
         said = ", ".join(named[:-1]) + (f" and {named[-1]}" if named[1:] else named[0])
         return Reason(why, f"in this file it looks at {said}")
 
     def _none(self, rule: Rule) -> str:
-        """What to say of a rule that looks at nothing in the whole file."""
+        """What to say about a rule that looks at nothing in the whole file."""
         for check in _checks_of_files(rule):
             _, seen = watched(lambda check=check: list(check(self._module) or ()))  # type: ignore[misc]
             if seen.last is not None:
@@ -175,11 +175,11 @@ class Asker:
         return "nothing in this file is"
 
     def _no_step(self) -> str:
-        """Why a rule that speaks at the first training step finds none in the file."""
+        """Why a rule that reports at the first training step finds none in the file."""
         module = self._module
         hooks = (each for each in module.nodes(cst.FunctionDef) if module.loops.is_step_hook(each))
         by = next(chain(framework_starts(module), hooks), None)
-        once = "it speaks once, at the first training step"
+        once = "it reports once, at the first training step"
         if by is not None:
             at = self._words.quoted(by)
             return f"{once} that a program writes out; here a framework takes them, {at}"
@@ -236,7 +236,7 @@ class Asker:
         """What a check of one node makes of it.
 
         Args:
-            doubts: why it is a hint, beside what the check tells of that.
+            doubts: why it is a hint, in addition to what the check says about that.
         """
         reported, seen = watched(lambda: list(run() or ()))
         findings = [each for each in reported if not isinstance(each, Fact)]
@@ -371,7 +371,7 @@ class Asker:
             if not self._holds(name, waiting):
                 yield Reason(f"it would be more than a hint in {NEEDS[Context(name)]}")
         if rule.tier is Tier.HINT and not hints:
-            yield Reason("the rule gives hints alone: what it finds need not cost much")
+            yield Reason("the rule only gives hints: what it finds may cost little")
         yield Reason("hints are shown with `--hints`")
 
     def _holds(self, name: str, waiting: Waiting) -> bool:

@@ -19,7 +19,7 @@ class CodeWords:
 
     Args:
         borders: those of the cells, if the file is a notebook.
-        here: the rows that the sentences are about, whose number they need not say.
+        here: the rows that the sentences are about, so they do not say their number.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class CodeWords:
         return f"`{code}`"
 
     def header(self, node: cst.CSTNode) -> str:
-        """The code of a node on one line; of a compound statement, what stands before the colon."""
+        """The code of a node on one line; of a compound statement, what comes before the colon."""
         start, end = self.module.offsets(node)
         if isinstance(node, cst.FunctionDef):
             return f"def {node.name.value}"

@@ -75,9 +75,9 @@ class Joined:
         around = self._around_training(place)
         if around:
             return Reason(f"the loop around it is not a training loop: {around}")
-        beside = self._beside_training(place)
-        if beside:
-            return Reason(f"it is outside of the training loop, which is in {beside}")
+        where = self._beside_training(place)
+        if where:
+            return Reason(f"it is outside of the training loop, which is in {where}")
         if not place.function:
             return Reason("no loop around it trains", _ELSEWHERE)
         callers = project.calls.callers({Key(path, place.function)})

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from torchlint.ruleapi.rule_definition import Rule
 
 _BRING_NAMES = (How.IMPORT, How.DEFINITION)
-_STARRED = "`{}` may be what `from {} import *` in {} brings"
+_STARRED = "`{}` may come from `from {} import *` in {}"
 
 
 def why_another(rule: Rule, rows: range, words: CodeWords) -> str:
     """Why a call or a setting in these rows is another one than that of the rule, by what its name
-    stands for; empty if nothing is spelled like one."""
+    refers to; empty if nothing is spelled like one."""
     wanted: dict[str, list[str]] = {}
     for name in (name for each in rule.finds for name in each.dotted):
         wanted.setdefault(name.rpartition(".")[2], []).append(name)
@@ -47,7 +47,7 @@ def _named(module: Module, rows: range) -> Iterator[cst.Name | cst.Attribute]:
 
 def _is_of_a_value(node: cst.Name | cst.Attribute, wanted: list[str], module: Module) -> bool:
     """Whether only the last word is that of the rule, as in `history.append` for `numpy.append`:
-    what is in front of it is no module, but something that the file made or was given."""
+    what is in front of it is not a module, but something that the file made or was given."""
     if isinstance(node, cst.Name):
         return False
     owners = {name.rpartition(".")[0].rpartition(".")[2] for name in wanted}

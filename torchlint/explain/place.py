@@ -16,8 +16,8 @@ _LONGEST: Final = 60
 
 
 def place_in(text: str) -> tuple[str, Position | None]:
-    """The file, which need not exist, and the line in it; None for a notebook of which no cell is
-    named: `which_cell` then says what to name.
+    """The file, which need not exist, and the line in it; None for a notebook without a named cell:
+    `which_cell` then says what to name.
 
     Raises:
         ConfigError: the text is not of that form.

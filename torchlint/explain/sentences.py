@@ -63,7 +63,7 @@ class Sentences:
 
 
 class _Place:
-    """A place of a sentence; its format says what of a node is told: `line`, `code` or both."""
+    """A place of a sentence; its format says what is shown of a node: `line`, `code` or both."""
 
     def __init__(self, place: object, sentences: Sentences) -> None:
         self._place = place

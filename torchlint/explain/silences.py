@@ -154,7 +154,7 @@ def _period(
 
     Args:
         test: the condition.
-        rare: it, or what a name or call in it stands for.
+        rare: it, or what a name or call in it refers to.
         skips: the code runs where the condition does not hold.
     """
     if rare is not test:

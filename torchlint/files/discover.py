@@ -22,7 +22,7 @@ Ignores = tuple[tuple[IgnoreFile, int, str], ...]
 
 SUFFIXES: Final = (".py", NOTEBOOK)
 _NOT_PYTHON: Final = (
-    "This is no Python file; name one that ends with .py or .ipynb, or that begins with a "
+    "This is not a Python file; name one that ends with .py or .ipynb, or that begins with a "
     "line such as `#!/usr/bin/env python3`."
 )
 
@@ -43,10 +43,9 @@ class Found:
 def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[Diagnostic]]:
     """The files that `paths` mean, each once, in a stable order, and what could not be read.
 
-    A named file is checked whatever excludes it, unless its name is that of something else than
-    Python, and so is its first line. In a folder, excluded and
-    git-ignored entries, virtual environments, links to folders and links that lead out of the
-    folder are skipped.
+    A named file is checked even if something excludes it, unless its name is that of something else
+    than Python, and so is its first line. In a folder, excluded and git-ignored entries, virtual
+    environments, links to folders and links that lead out of the folder are skipped.
     """
     search = Search(paths, configs)
     return search.found, search.problems

@@ -93,7 +93,7 @@ def _shortest(words: Needles) -> int:
 
 
 def _literal(atom: str) -> str | None:
-    """The character that an atom stands for, if it stands for exactly one."""
+    """The character that an atom matches, if it matches exactly one."""
     if atom.startswith("\\"):
         return atom[1] if len(atom) == 2 and not atom[1].isalnum() else None
     return atom if len(atom) == 1 and atom not in ".^$" else None

@@ -21,7 +21,7 @@ _OTHER_UNICODE = {
 MAX_BYTES: Final = 4 << 20
 """A file of more bytes is not checked: nobody writes programs of this length by hand."""
 MOST_LINES: Final = 50_000
-"""The same for its lines, of which empty ones count: each is a token, see `MOST_TOKENS`."""
+"""The same for its lines, including empty ones: each is a token, see `MOST_TOKENS`."""
 NOTEBOOK: Final = ".ipynb"
 _PYTHON: Final = ("", ".py", ".pyi", ".pyw", NOTEBOOK)
 """Suffixes of what is Python if the user names it."""

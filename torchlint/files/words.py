@@ -16,7 +16,7 @@ UNQUOTED: Final = r"(?m)^[^#\n\"'`]*"
 _STOPS: Final = {UNCOMMENTED: re.compile(rb"#"), UNQUOTED: re.compile(rb"[#\"'`]")}
 _TO_SPACES: Final = bytes(each if re.match(rb"\w", bytes((each,))) else 32 for each in range(256))
 _OF_ONE_WORD: Final = re.compile(r"\\b\(\?:[\w|]+\)(?:\\b|(?![*?{]))|\\b\w+\\b")
-"""The beginning of a pattern that lies in one word of a match: `\\b(?:SGD|Adam)\\b`."""
+"""The beginning of a pattern that is in one word of a match: `\\b(?:SGD|Adam)\\b`."""
 _GUARDED: Final = re.compile(
     r"((?:\\b|\(\?<[!=][^()|]{0,30}\)){1,9})((?:\w|\\\.){3,40})(?![\w*?+{]|\\\.)"
 )
@@ -52,14 +52,14 @@ class Words:
             letters = _longest_word(word)
             few = len(self._contains) < _FEW
             contained = letters in (self.written if few else self.vocabulary)
-            # Without its letters, as most often, the layout need not be looked at.
+            # Mostly the letters are not there; then the layout does not matter.
             if contained and letters != word:
                 contained = word in self.data
             self._contains[word] = contained
         return contained
 
     def may_match(self, pattern: str) -> bool:
-        """Whether nothing speaks against a pattern in the words alone, which is quicker."""
+        """Whether nothing in the words alone excludes a pattern, which is quicker."""
         return bool(self._that_may_match(pattern))
 
     def _that_may_match(self, pattern: str) -> list[_Branch]:
@@ -118,7 +118,7 @@ class Words:
             line = data.rfind(b"\n", 0, match.start()) + 1
             if stop.search(data, line, match.start()) is None:
                 return match
-            # What else stands in this line stands behind the same sign.
+            # Everything else in this line comes after the same sign.
             at = data.find(b"\n", match.start()) + 1
             if at == 0:
                 break
@@ -129,7 +129,7 @@ class _Branch(NamedTuple):
     """One of the alternatives of a pattern."""
 
     words: tuple[tuple[bytes, ...], ...]
-    """Plain words, of each tuple one of which each match has: to look for them is far quicker."""
+    """Plain words: each match has one word of each tuple, and looking for them is far quicker."""
     one_word: str
     """A pattern that one of the words must match; empty for none."""
     text: str
@@ -143,7 +143,7 @@ def _longest_word(text: bytes) -> bytes:
 
 @cache
 def _compiled(pattern: str) -> tuple[tuple[_Branch, ...], re.Pattern[bytes] | None]:
-    """The alternatives of a pattern, and what must not stand before a match in its line."""
+    """The alternatives of a pattern, and what must not come before a match in its line."""
     from torchlint.files.needles import branches
 
     start = next((each for each in _STOPS if pattern.startswith(each)), "")

@@ -74,7 +74,7 @@ def write_report(path: str, data: bytes) -> None:
 
 
 def remove_abandoned_drafts(paths: Iterable[str]) -> None:
-    """Remove what processes that were killed left beside these files; nothing of living ones."""
+    """Remove what processes that were killed left next to these files; nothing of living ones."""
     for folder in {os.path.dirname(os.path.realpath(path)) for path in paths}:
         try:
             with os.scandir(folder) as entries:

@@ -40,8 +40,8 @@ _UNCOVERED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the comments say besides the rules: the reason after ` -- `, and the last day on which
-    they silence anything."""
+    """What the comments say in addition to the rules: the reason after ` -- `, and the last day on
+    which they silence anything."""
 
     reason: str = ""
     until: date | None = None

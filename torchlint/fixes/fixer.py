@@ -109,7 +109,7 @@ def apply(files: Sequence[FixedFile]) -> tuple[Diagnostic, ...]:
     """Write the fixed files, and say which could not be written; the others are.
 
     A file that has changed since it was read is left alone, and so is one that has become a link
-    to another. Drafts that a killed run left beside these files are removed.
+    to another. Drafts that a killed run left next to these files are removed.
     """
     failed: list[Diagnostic] = []
     remove_abandoned_drafts(file.path for file in files)

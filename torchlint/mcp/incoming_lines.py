@@ -1,5 +1,5 @@
-"""What an assistant sends, line by line. The SDK drops a line that is no message of the protocol;
-if it was a request, its client would wait for ever, so it is answered here."""
+"""What an assistant sends, line by line. The SDK drops a line that is not a message of the
+protocol; if it was a request, its client would wait forever, so it is answered here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_OF_A_LINE: Final = MAX_BYTES
 """Characters of a message; 1,000 long paths have as many."""
 _TOO_LONG: Final = "too long\n"
-"""What stands for a longer one; it is no message either."""
+"""Takes the place of a longer one; it is not a message either."""
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def channel() -> AsyncIterator[tuple[Messages, WriteStream[SessionMessage]
 
 
 class _Lines(TextIOWrapper):
-    """Lines of which no message was made yet, as they are read."""
+    """Lines that were not yet made into a message, as they are read."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -61,7 +61,7 @@ class _Lines(TextIOWrapper):
 
 
 class Messages:
-    """The messages of a client; an error is the answer to a request that is none of them."""
+    """The messages of a client; an error is the answer to a request that is not one of them."""
 
     def __init__(
         self,
@@ -107,29 +107,27 @@ class Messages:
 
 
 def _answer(line: str) -> JSONRPCError | None:
-    """The error to send for a line that is no message; None if nobody waits for an answer."""
+    """The error to send for a line that is not a message; None if nobody waits for an answer."""
     if not line.strip():
         return None
     if line == _TOO_LONG:
-        most = f"{MOST_OF_A_LINE:,} characters are the most"
+        most = f"the limit is {MOST_OF_A_LINE:,} characters"
         return _error(None, INVALID_REQUEST, f"The message is too long: {most}; name fewer files.")
     try:
         sent = json.loads(line)
     except (ValueError, RecursionError):
         return _error(None, PARSE_ERROR, "The message is not JSON; send one JSON object per line.")
     if not isinstance(sent, dict):
-        return _error(None, INVALID_REQUEST, "The message is no JSON object; send one per line.")
+        return _error(None, INVALID_REQUEST, "The message is not a JSON object; send one per line.")
     if "id" not in sent or "method" not in sent:
         return None
     asked = sent["id"]
-    has_id = isinstance(asked, str | int) and not isinstance(asked, bool) and _is_text(str(asked))
+    named = isinstance(asked, str | int) and not isinstance(asked, bool) and _is_text(str(asked))
     if not _is_text(json.dumps(sent, ensure_ascii=False)):
         wrong = "it has a lone surrogate, as in `\\ud800`, which no text can have; leave it out."
-        return _error(
-            asked if has_id else None, PARSE_ERROR, f"The request cannot be read: {wrong}"
-        )
+        return _error(asked if named else None, PARSE_ERROR, f"The request cannot be read: {wrong}")
     wrong = "it needs a method, an id and params as in JSON-RPC 2.0."
-    return _error(asked if has_id else None, INVALID_REQUEST, f"This is no request: {wrong}")
+    return _error(asked if named else None, INVALID_REQUEST, f"This is not a request: {wrong}")
 
 
 def _is_text(text: str) -> bool:

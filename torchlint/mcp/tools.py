@@ -83,7 +83,7 @@ class Tools:
         """What `torchlint why` says about a line.
 
         Raises:
-            RefusedPathError: the path is refused, or is no file that torchlint checks.
+            RefusedPathError: the path is refused, or is not a file that torchlint checks.
             ConfigError: there is no such rule, or the configuration cannot be used.
             SourceError: the file cannot be read or parsed, or has no such line.
         """

@@ -2,7 +2,7 @@
 
 This module does not know what a blob contains. A blob that is truncated, corrupt or written by
 another version counts as absent, and a failed write is ignored: the cache only makes runs faster.
-The folder is in the user's home and not in the project, so that no repository can bring its own
+The folder is in the user's home and not in the project, so that no repository can provide its own
 entries. Where one is named, it and its entries must be private to the user, as torchlint makes
 them; entries are plain data all the same.
 """
@@ -41,7 +41,7 @@ _KEPT_S: Final = 30 * _DAY_S
 _DRAFT: Final = ".draft-"
 _SWEPT: Final = ".swept"
 _BESIDE: Final = (_SWEPT, ".gitignore", TAG)
-"""What is in the cache folder beside the generations."""
+"""What is in the cache folder next to the generations."""
 
 
 class Cache:
@@ -173,7 +173,7 @@ def _is_ours(root: str) -> bool:
 
 
 def _has_lost_its_tag(root: str) -> bool:
-    """Whether a folder holds nothing but what torchlint makes, although its tag is damaged or gone:
+    """Whether a folder holds only what torchlint makes, although its tag is damaged or gone:
     a disk that was full, or somebody who tidied up."""
     made = [each for each in os.listdir(root) if each not in _BESIDE and not _is_draft(each)]
     if made:

@@ -293,7 +293,7 @@ class Store:
         return {} if blob is None else decode_folder(blob) or {}
 
     def _variant(self, target: Target, depth: Depth | None) -> bytes:
-        """A key for everything that a result depends on besides the content of the file."""
+        """A key for everything that a result depends on, apart from the content of the file."""
         settings: tuple[object, ...] = (target.selection, target.torch, target.named, depth)
         if depth is not None:
             settings += target.brought

@@ -1,1 +1,1 @@
-"""Watches a run, and says what of its step could be spared."""
+"""Watches a run, and says which parts of its step could be avoided."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 16 << 20
 _NO_PROFILE: Final = (
-    "This is no profile; write one with `torchlint profile train.py --json profile.json`."
+    "This is not a profile; write one with `torchlint profile train.py --json profile.json`."
 )
 _Code = Annotated[str, Meta(pattern=r"^T[LR][0-9]{3}\Z")]
 _Text = Annotated[str, Meta(max_length=1_000, pattern=r"^[^\0]*\Z")]
@@ -97,7 +97,7 @@ def read(path: str) -> EarlierProfile:
     """The profile in a file.
 
     Raises:
-        ConfigError: it cannot be read, is no profile, or is one of another schema.
+        ConfigError: it cannot be read, is not a profile, or is one of another schema.
     """
     try:
         return decode(read_capped(path, MAX_BYTES))

@@ -97,7 +97,7 @@ class Evidence:
         windows: by name of the instrument, of the rank that took longest; one that failed is
             missing.
         saved: by name of the instrument that changes what a step does, the share of a step that
-            this saves at most, timed in turns with the program as it is.
+            this saves at most, timed alternately with the program as it is.
         processors: that this process may use; of several machines, those of the one that has
             the fewest.
         ranks: processes that take steps.
@@ -132,7 +132,7 @@ class Evidence:
         """The share of a step that some seconds of a window are, at most.
 
         Instruments make all else slower, too, so that a share of their window is often too small.
-        Where it is worth a line it is held against the undisturbed step as well, and the larger
+        Where it is worth a line it is compared with the undisturbed step as well, and the larger
         one counts; a machine that was busy in the window alone makes no finding of it, and no
         more than a step.
         """

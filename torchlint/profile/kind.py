@@ -28,7 +28,7 @@ class Observed:
         rules: codes of the static rules that are about the same thing.
         values: the numbers behind the fact, for programs.
         made: where the object that it is about was made, as the loader that a loop waits for; those
-            rules may speak there.
+            rules may report there.
     """
 
     place: tuple[str, int] | None
@@ -42,7 +42,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Something that a run has shown and that is no finding: it is there to be read.
+    """Something that a run has shown and that is not a finding: it is there to be read.
 
     Args:
         label: one or two words, `memory`.
@@ -66,7 +66,7 @@ class FindingKind:
         instruments: names of `runtime.probe.instruments` whose windows it judges. If one of them
             is missing, it is not asked.
         census: it counts what costs nothing on a CPU, so its findings have no ceiling there, and
-            stand under a heading of their own.
+            are listed under a heading of their own.
     """
 
     code: str
@@ -89,6 +89,7 @@ class FindingKind:
         return judge
 
     def tells(self, teller: Teller) -> Teller:
-        """Register the function that gives what is no finding, if its instruments saw something."""
+        """Register the function that gives what is not a finding, if its instruments saw
+        something."""
         self.teller = teller
         return teller

@@ -29,7 +29,7 @@ class DiagnosticRun:
         about: says it to people.
         instruments: of the probe; of those that alter, each is tried.
         most: steps that are enough for it, where other runs have more.
-        alters: it changes what a step does, and is timed in turns with the program as it is.
+        alters: it changes what a step does, and is timed alternately with the program as it is.
         own_malloc: without the settings that keep the C library from giving memory back.
     """
 

@@ -76,7 +76,7 @@ class RunFinding:
 
 @dataclass(frozen=True, slots=True)
 class RunFact:
-    """What a run has shown that is no finding: its label and one sentence."""
+    """What a run has shown that is not a finding: its label and one sentence."""
 
     code: str
     label: str
@@ -109,7 +109,7 @@ class Compared:
         ratio: its step time over the one of now: above 1, a step has become faster.
         beyond_noise: the difference is larger than the noise of both.
         elsewhere: what else is different, `torch 2.12.0, now 2.13.0`.
-        only_once: codes that one of the two did not watch, of which nothing is said.
+        only_once: codes that one of the two did not watch; nothing is said about them.
         gone: what the earlier one had; `new` what it had not; `changed` what costs another share.
     """
 
@@ -141,7 +141,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Budgeted:
-    """What a budget says of a profile: which file, how much it allowed, and what breaks it."""
+    """What a budget says about a profile: which file, how much it allowed, and what breaks it."""
 
     file: str
     allowed: int

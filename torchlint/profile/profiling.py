@@ -131,7 +131,7 @@ class _Profiling(Session[Linted, Profile]):
                 self._run(each, planned, declared)
 
     def _run(self, run: DiagnosticRun, planned: ProfilePlan, declared: DeclaredPlan) -> None:
-        """One run, or two in turns; if it fails, the others still tell something."""
+        """One run, or two that take turns; if it fails, the others still tell something."""
         self._watcher.stage(f"{'Timing' if run.alters else 'Watching'} {run.about}")
         try:
             if run.alters:
@@ -190,7 +190,7 @@ class _Profiling(Session[Linted, Profile]):
         self._found.costs[run.about] = window.step_s / timing.step_s
 
     def _alter(self, run: DiagnosticRun, declared: DeclaredPlan) -> None:
-        """The program with something of a step left out, beside the program as it is.
+        """The program with something of a step left out, next to the program as it is.
 
         Raises:
             Failed: one of them failed.
@@ -228,7 +228,7 @@ class _Profiling(Session[Linted, Profile]):
 
     def late(self) -> None:
         """The time budget is over. What was watched until then is a result; a step that was not
-        timed, or not with the values that were to be tried, is none."""
+        timed, or not with the values that were to be tried, does not count."""
         so_far, planned, wished = self._found, self._found.plan, self._wished
         ended = f"The budget of {self.request.budget_s:g} s ended before"
         if so_far.timing is None:
@@ -336,8 +336,8 @@ class _Profiling(Session[Linted, Profile]):
         return [*planned.impossible, *chosen]
 
     def _told(self) -> list[Static]:
-        """Which findings of `check` stand in lines that ran, and which do not, in the script and
-        in files of which a line was seen to run."""
+        """Which findings of `check` are in lines that ran, and which are not, in the script and
+        in files with a line that was seen to run."""
         seen, findings = self._seen, self.subject.findings
         main = self.subject.program.file
         ran = [str(number) in seen.exercised for number, _ in enumerate(findings)]

@@ -87,7 +87,7 @@ def _asked(evidence: Evidence, static: Sequence[Finding]) -> dict[str, list[RunF
 
 
 def facts_of(evidence: Evidence) -> tuple[RunFact, ...]:
-    """What the kinds tell beside their findings."""
+    """What the kinds tell in addition to their findings."""
     return tuple(
         RunFact(kind.code, each.label, each.text, each.values)
         for kind in all_kinds().values()

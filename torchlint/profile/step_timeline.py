@@ -21,7 +21,7 @@ COLLECTOR: Final = "collector"
 KINDS: Final = ("data", "forward", "backward", "optimizer", READ, COLLECTOR)
 STEP: Final = "step"
 OTHER: Final = "other"
-"""What a step does beside its parts: the script's own Python."""
+"""What a step does apart from its parts: the script's own Python."""
 _LEAST_GAP_S: Final = 1e-5
 _LATE: Final = 0.01
 """Of a step: how long the end of the one before is heard in it."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Comments:
-    """The suppression comments of files, each of which is read once, when it is asked about.
+    """The suppression comments of files; each file is read once, when it is asked about.
 
     Args:
         today: the day for which comments with an end are judged.

@@ -1,4 +1,4 @@
-"""How long a step takes with other numbers of workers, or other batch sizes, in turns."""
+"""How long a step takes with other numbers of workers or batch sizes, measured alternately."""
 
 from __future__ import annotations
 

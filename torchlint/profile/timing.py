@@ -1,4 +1,4 @@
-"""How long a step takes when nothing but the step meter watches."""
+"""How long a step takes when only the step meter watches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def time_steps(
     twice: bool,
     timeout_s: float,
 ) -> Timing:
-    """Time blocks of steps of the program, and of the same program beside it, in turns: how far
+    """Time blocks of steps of the program, and of the same program next to it, alternately: how far
     they differ is noise that blocks of one process do not show.
 
     Args:
@@ -76,7 +76,7 @@ def share_saved(
 
     Args:
         step_s: seconds of an undisturbed step.
-        beside: the memory holds both; else the changed program is held against `step_s`.
+        beside: the memory holds both; else the changed program is compared with `step_s`.
 
     Returns:
         From 0 to below 1; None if this version of torch cannot do that.

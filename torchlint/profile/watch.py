@@ -23,7 +23,7 @@ _GRACE_S: Final = 5.0
 
 def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Window[Any]]:
     """What each instrument of the job saw, by its name, on the rank whose window took longest, and
-    beside it on the others.
+    next to it on the others.
 
     Args:
         timeout_s: a run that sends nothing for this many seconds has failed.

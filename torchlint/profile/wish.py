@@ -28,12 +28,12 @@ def wish(text: str, processors: int) -> Wish:
     """What `--sweep` asks for: `workers`, `workers:0,2,4` or `batch-size=--batch-size:32,64`.
 
     Raises:
-        ValueError: it is none of these; the message says so.
+        ValueError: it is not one of these; the message says so.
     """
     name, _, listed = text.partition(":")
     values = tuple(int(each) for each in listed.split(",") if each.strip().isdecimal())
     if listed and (len(values) != listed.count(",") + 1 or len(set(values)) != len(values)):
-        raise ValueError(f'"{listed}" is no list of different numbers, such as 32,64,128')
+        raise ValueError(f'"{listed}" is not a list of different numbers, such as 32,64,128')
     if len(values) > _MOST_CHOICES:
         raise ValueError(f"{len(values)} values are too many; give {_MOST_CHOICES} at most")
     if name == _WORKERS:

@@ -65,7 +65,7 @@ def unpacked(packed: bytes) -> array[int]:
     """The numbers in a packed set: those of the questions in `questions`.
 
     Raises:
-        ValueError: the bytes are no packed set.
+        ValueError: the bytes are not a packed set.
     """
     return array("I", packed)
 

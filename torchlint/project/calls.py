@@ -23,7 +23,7 @@ _ORIGINS_DEPTH = 6
 """How many factories, parameters and attributes an object is followed through."""
 
 _MOST_OBJECTS = 64
-"""What one parameter, attribute or result stands for: a helper that is given hundreds of functions
+"""What one parameter, attribute or result can be: a helper that is given hundreds of functions
 in hundreds of places would lead from each place to each function."""
 
 
@@ -37,7 +37,7 @@ class _Object(NamedTuple):
 
 
 class _Objects(NamedTuple):
-    """What a target stands for, and whether that depends on the objects that are passed, and on
+    """What a target refers to, and whether that depends on the objects that are passed, and on
     files that are not parsed."""
 
     found: list[_Object]
@@ -62,7 +62,7 @@ class Calls:
         self._provisional: set[tuple[Key, int]] = set()
         """Calls that may resolve differently once more is known of the objects that are passed."""
         self._guesses: dict[tuple[Key, int], tuple[Key, ...]] = {}
-        """What a call may run besides, if a computed name is its name."""
+        """What else a call may run, if a computed name is its name."""
         self._asked_for_passed = 0
         """How often an answer depended on the objects that are passed."""
 
@@ -116,9 +116,9 @@ class Calls:
             present = [each for each in found if each.key in self._index.functions]
             resolved_keys = tuple(dict.fromkeys(each.key for each in present if not each.guessed))
             guesses = dict.fromkeys(each.key for each in present if each.guessed)
-            besides = tuple(key for key in guesses if key not in resolved_keys)
-            if besides or (caller, number) in self._guesses:
-                self._guesses[caller, number] = besides
+            others = tuple(key for key in guesses if key not in resolved_keys)
+            if others or (caller, number) in self._guesses:
+                self._guesses[caller, number] = others
             resolved[number] = resolved_keys
             if self._index.met_unparsed == met:  # there was nothing to load
                 both = self._resolved[not load].setdefault(caller, [None] * len(calls))
@@ -215,7 +215,7 @@ class Calls:
     def _objects_of(
         self, caller: Key, target: str, depth: int = 0, *, load: bool = False
     ) -> list[_Object]:
-        """What a target stands for in a function."""
+        """What a target refers to in a function."""
         if depth > _ORIGINS_DEPTH:
             return []
         if is_dotted(target):

@@ -391,7 +391,7 @@ class Project:
         }
 
     def _only_tested(self, caller: Key, target: Key) -> bool:
-        """Whether a test calls what is none: its few steps are not worth being fast."""
+        """Whether a test calls what is not a test: its few steps are not worth being fast."""
         return self.summaries[caller.path].is_test and not self.summaries[target.path].is_test
 
     def _warm(self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat) -> None:

@@ -1,4 +1,4 @@
-"""What `from common import *` brings: the names that a file of the project has imported itself.
+"""What `from common import *` binds: the names that a file of the project has imported itself.
 
 The names that such a file defines are found when the project is joined. Those that it has from
 torch or another package must be known when the file with the star is read.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.project.symbols import Locator
 
 STAR: Final = "*"
-"""Before the name of a module that is no file of the project: all that it has is brought."""
+"""Before the name of a module that is not a file of the project: all its names are bound."""
 _STATEMENT: Final = re.compile(
     rb"^([ \t]*)(?:from[ \t]+([.\w]{1,200})[ \t]+import[ \t]*([^\n#;]*)|import[ \t]+([^\n#;]*)|"
     rb"(?:class|def|async[ \t]+def)[ \t]+(\w{1,200})|(\w{1,200})[ \t]*(?::[^=\n]*)?=(?!=))",
@@ -35,7 +35,7 @@ _DEEPEST: Final = 8
 _LONGEST: Final = 4000
 """Bytes of an import in parentheses."""
 _MOST: Final = 400
-"""Names that the stars of one file may bring."""
+"""Names that the stars of one file may bind."""
 
 
 class Offered:
@@ -43,7 +43,7 @@ class Offered:
 
     def __init__(self, data: bytes) -> None:
         self.imported: dict[str, str] = {}
-        """The names that it imports at its top level, and what they stand for there."""
+        """The names that it imports at its top level, and what they refer to there."""
         self.defined: set[str] = set()
         """The names that it binds otherwise."""
         self.stars: list[str] = []
@@ -55,7 +55,7 @@ class Offered:
         del self._data
 
     def has(self, name: str) -> bool:
-        """Whether a star import brings a name, if the file has it."""
+        """Whether a star import binds a name, if the file has it."""
         return not name.startswith("_") if self._public is None else name in self._public
 
     def _add(self, match: re.Match[bytes]) -> None:
@@ -109,7 +109,7 @@ class Offered:
 
 
 class Stars:
-    """What the star imports of the files of a project bring.
+    """The names that the star imports of the files of a project bind.
 
     Args:
         offer: returns what a file of the project offers.
@@ -120,15 +120,15 @@ class Stars:
         self._locator = locator
 
     def brought(self, path: str) -> tuple[tuple[str, str], ...]:
-        """What the star imports of a file bring that other packages have: names, and what they
-        stand for. A name of the project is not among them."""
+        """The names that the star imports of a file bind from other packages, and what they refer
+        to. A name of the project is not among them."""
         found = self._through(path, self._offer(path).stars, {path}, 0)
         return tuple(found.items())[:_MOST]
 
     def _through(
         self, path: str, stars: Iterable[str], seen: set[str], depth: int
     ) -> dict[str, str]:
-        """What star imports in a file bring, the last one of a name last."""
+        """What star imports in a file bind, the last one of a name last."""
         brought: dict[str, str] = {}
         for star in stars:
             located = self._locator.locate(path, star)

@@ -172,7 +172,7 @@ class Locator:
                 located
                 for folder in folders
                 if folder.startswith(near + os.sep)
-                and self._file(os.path.join(folder, "__init__.py")) is None  # a package is no root
+                and self._file(os.path.join(folder, "__init__.py")) is None  # no root: a package
                 and (located := self._under(folder, parts)) is not None
                 and len(located[1]) <= 1
             }
@@ -325,7 +325,7 @@ class Index:
         return unparsed
 
     def _offers(self, path: str, star: str, name: str) -> bool:
-        """Whether the star import of a module may bring a name."""
+        """Whether the star import of a module may bind a name."""
         located = self.locate(path, star)
         summary = None if located is None else self.summaries.get(located[0])
         return summary is None or bool(located and located[1]) or summary.offers(name)

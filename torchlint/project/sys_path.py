@@ -112,7 +112,7 @@ class _Reader:
         self._names: dict[str, _Path | None] = {_FILE: _Path(_FILE, anchored=True)}
 
     def path(self, node: ast.expr | None) -> _Path | None:
-        """The path that an expression stands for; None if the text does not say."""
+        """The path that an expression means; None if the text does not say."""
         if isinstance(node, ast.Constant):
             return _Path(node.value, anchored=False) if isinstance(node.value, str) else None
         if isinstance(node, ast.Name):

@@ -37,7 +37,7 @@ class Target(NamedTuple):
         data: the content, if it is not read from disk.
         named: the user named this file, so it is an error if it is not Python. A file found in a
             folder is parsed only if a rule wants it.
-        brought: names that its star imports of other files bring, and what they stand for.
+        brought: names that its star imports of other files bind, and what they refer to.
     """
 
     path: str

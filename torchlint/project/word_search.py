@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WORD: Final = "word "
 """Prefix of a question about a plain word; no pattern starts with it."""
 _OFFERS: Final = "offers "
-"""The same for a question whether a star import brings what has this fingerprint."""
+"""The same for a question whether a star import binds what has this fingerprint."""
 _MOST_BYTES: Final = 2 << 20
 """Limit for files kept in memory; the same few are searched many times in a row."""
 

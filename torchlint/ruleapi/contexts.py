@@ -173,7 +173,7 @@ def _heated(
 
 
 def _may_be_outside_training(node: cst.CSTNode, module: Module) -> bool:
-    """Whether code lies in a branch that training need not take."""
+    """Whether code is in a branch that training need not take."""
     child = node
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef):

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _E = TypeVar("_E")
 _NOT_PASSED: Final = Unlike("`{}` is not passed")
-"""Why a call is no match that does not even mention what the rule looks for."""
+"""Why a call that does not even mention what the rule looks for is not a match."""
 Change = tuple[str, Edit] | Fix
 """The message of a fix and its edit; or the fix, if it has several or is not as safe as others."""
 
@@ -96,7 +96,7 @@ class Pattern:
         where: conditions that must all hold. What one returns, if it is not just True, is found by
             its type in `Match.found`.
         hint_if: conditions that make the finding a hint.
-        else_hint: contexts without which it is one, beside those of the rule.
+        else_hint: contexts without which it is one, in addition to those of the rule.
         since: the first torch version in which a match is bad.
         until: the first torch version in which it is no longer bad.
         program_has, program_lacks: as those of a rule, for this pattern alone.
@@ -150,7 +150,7 @@ class Pattern:
 
     @property
     def is_about_program(self) -> bool:
-        """Whether it finds the one place where a program is told what it never does."""
+        """Whether it finds the one place where a program is told about what it never does."""
         return self.kind is _FIRST_STEP
 
     def is_for(self, torch: Version) -> bool:

@@ -1,4 +1,4 @@
-"""What the file that makes a rule says of it."""
+"""What the file that makes a rule says about it."""
 
 from __future__ import annotations
 

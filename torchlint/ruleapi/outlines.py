@@ -1,7 +1,7 @@
 """What CPython's own parser shows of a file, at a tenth of the cost of LibCST's tree.
 
-An outline never says no where LibCST would find something: names are resolved without their
-scopes, and where a star import may bring a name, anything is possible.
+An outline never says no where LibCST would find something: names are resolved without their scopes,
+and where a star import may bind a name, anything is possible.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Outline:
         self._resolved: dict[str, frozenset[str]] = {}
         self._open: list[str] = []
         self._unsure = any(each.names[0].name == "*" for each in self.nodes(ast.ImportFrom))
-        """Whether names may stand for more than is seen, as what a star import brings."""
+        """Whether names may refer to more than is seen, such as what a star import binds."""
 
     def nodes(self, *kinds: type[_N]) -> Iterator[_N]:
         """Every node of these exact classes, in no order."""
@@ -101,7 +101,7 @@ class Outline:
             yield from self._assigned.get(name, ())
 
     def resolve(self, node: ast.expr) -> frozenset[str]:
-        """The dotted names of imported things that an expression may stand for."""
+        """The dotted names of imported things that an expression may refer to."""
         tail: list[str] = []
         while isinstance(node, ast.Attribute):
             tail.append(node.attr)

@@ -1,4 +1,4 @@
-"""Code of plugins: what it prints and how it fails is told under the plugin's name.
+"""Code of plugins: what it prints and how it fails is reported under the plugin's name.
 
 A plugin is code of somebody else that the user has installed. It may do anything, but a mistake in
 it must not change a report, make a check pass, or write into the output.

@@ -105,7 +105,7 @@ def _unfit(rule: Rule, known: Mapping[str, Rule]) -> str:
         for pattern in patterns:
             re.compile(pattern.encode())
     except (re.error, AttributeError, TypeError) as error:
-        return f"{rule.code} whose triggers are no patterns ({one_line(str(error))}); repair them."
+        return f"{rule.code} whose triggers are not patterns ({one_line(str(error))}); repair them."
     return ""
 
 

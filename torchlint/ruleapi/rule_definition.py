@@ -44,7 +44,7 @@ class Triggers:
 
     Args:
         words: regular expressions without which the rule cannot report; all of them must match, or
-            one of a tuple that stands for several. Those of `Rule.finds` are added.
+            one of a tuple, which counts as one of them. Those of `Rule.finds` are added.
         on_demand: the same for a file that hot code of another file may call. Without it, a rule
             about hot code uses `words` there, and other rules ignore such files.
         check: a cheap look at the bytes of a file.
@@ -131,7 +131,7 @@ class Rule:
         self.page, self.path = self.page or home.page, home.path
         """The docstring of the file that makes it, and where that file is."""
         self.plugin = ""
-        """The name of the plugin that it is from; empty if torchlint brings it."""
+        """The name of the plugin that it is from; empty if it is part of torchlint."""
         given = self.triggers
         self.gate = given if isinstance(given, Triggers) else Triggers(given)
         self.pattern_words = tuple(each.words for each in self.finds)
@@ -253,7 +253,8 @@ class Rule:
         Args:
             fix: the fix, or the reason why there is none; `withheld` says that too.
             operand: of a rule about hot code: the tensor that is read.
-            else_hint: contexts without which the finding is a hint, beside those of the rule.
+            else_hint: contexts without which the finding is a hint, in addition to those of the
+                rule.
             needs: the arguments of the rule's settler, a named tuple of plain values.
             texts: what the text of the program must show, if not what the rule asks for.
         """

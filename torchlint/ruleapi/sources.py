@@ -26,7 +26,7 @@ class RuleRoot(NamedTuple):
     """A module or package with rules.
 
     Args:
-        plugin: the name of the distribution that brings it; empty for the built-in ones.
+        plugin: the name of the distribution that provides it; empty for the built-in ones.
         spec: where it is; None if there is no such module.
     """
 
@@ -47,7 +47,7 @@ def roots() -> list[RuleRoot]:
 
 
 def _plugins() -> dict[str, str]:
-    """The distributions that bring rules, by the names of their modules."""
+    """The distributions that provide rules, by the names of their modules."""
     if not _may_be_plugins():
         return {}
     from importlib import metadata
@@ -95,7 +95,7 @@ def _found(name: str) -> ModuleSpec | None:
 
 
 def _in_checkout() -> ModuleSpec | None:
-    """The built-in rules beside this package, when a checkout is used without installation."""
+    """The built-in rules next to this package, when a checkout is used without installation."""
     from importlib import util
 
     if not has_built_in_rules():

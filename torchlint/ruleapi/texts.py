@@ -18,7 +18,7 @@ STEP_TEXT: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}|{START_WORD
 
 
 def functions_in(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where the text of each function starts and ends, up to the next one, and what stands before
+    """Where the text of each function starts and ends, up to the next one, and what comes before
     the first."""
     start = 0
     for found in _DEFINITION.finditer(text):

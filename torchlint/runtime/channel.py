@@ -2,7 +2,7 @@
 
 Lines of JSON, in both directions. A run has one connection for each of its processes that takes
 steps: the script itself, torchrun's ranks, or children that the script started. Where they run on
-several machines, the socket is TCP's, and whoever does not know its token is not heard.
+several machines, the socket is TCP's, and a sender that does not know its token is ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torchlint.runtime.probe.messages import Hello
 
 HELLO: Final = "hello"
 GONE: Final = "gone"
-"""Type of the message that stands for a closed connection."""
+"""Type of the message that means a closed connection."""
 
 _CHUNK: Final = 1 << 18
 _LONGEST_LINE: Final = 1 << 28
@@ -108,7 +108,7 @@ class Channel:
         A process that hangs up says so by a last message of the type GONE.
 
         Raises:
-            MalformedError: something came that is no message.
+            MalformedError: something came that is not a message.
         """
         deadline = time.monotonic() + wait_s
         while not self._arrived:

@@ -18,7 +18,7 @@ _DIGITS: Final = 30
 
 
 class MalformedError(ValueError):
-    """A run sent something that is no message, or left out a part of one."""
+    """A run sent something that is not a message, or left out a part of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ def decode(line: bytes) -> Message:
         MalformedError: it holds none.
     """
     try:
-        # Not by msgspec, which refuses the halves of characters that stand for odd file names.
+        # Not by msgspec, which refuses the halves of characters that encode odd file names.
         values = json.loads(line, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
-        raise MalformedError(f"{line[:60]!r} is no JSON") from error
+        raise MalformedError(f"{line[:60]!r} is not JSON") from error
     if not isinstance(values, dict) or not isinstance(values.get("type"), str):
         raise MalformedError(f"{line[:60]!r} has no type")
     return Message(values["type"], values)

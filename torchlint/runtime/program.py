@@ -46,7 +46,7 @@ def script(path: str, argv: tuple[str, ...]) -> Program:
     """The program that `python path argv` runs.
 
     Raises:
-        ProgramError: there is no such file, or it is a notebook, or no Python.
+        ProgramError: there is no such file, or it is a notebook, or not Python.
     """
     if not os.path.exists(path):
         raise ProgramError(f"{path} does not exist; give the path of a training script.")
@@ -61,7 +61,7 @@ def script(path: str, argv: tuple[str, ...]) -> Program:
         )
     if not is_python(path):
         raise ProgramError(
-            f"{path} is no Python file; give a script that ends with .py, or that begins with a "
+            f"{path} is not a Python file; give a script that ends with .py, or that begins with a "
             "line such as `#!/usr/bin/env python3`."
         )
     absolute = os.path.abspath(path)
@@ -77,8 +77,8 @@ def module(name: str, argv: tuple[str, ...]) -> Program:
     origin = _origin(name) or _origin(f"{name}.__main__")
     if origin is None:
         raise ProgramError(
-            f"No module {name} with a source file lies here; start torchlint in the folder where "
-            f"`python -m {name}` works."
+            f"There is no module {name} with a source file here; start torchlint in the folder "
+            f"where `python -m {name}` works."
         )
     return Program(name, True, argv, os.path.realpath(origin), project_root(os.getcwd() + os.sep))
 

@@ -197,7 +197,7 @@ class Run:
         self._tree.freeze()
 
     def thaw(self) -> None:
-        """Let them go on."""
+        """Let them continue."""
         self._tree.thaw()
 
     def end(self) -> None:

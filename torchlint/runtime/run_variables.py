@@ -70,8 +70,8 @@ def _terminal_size() -> dict[str, str]:
 
 
 def _compiled(temporary: str) -> dict[str, str]:
-    """Where `torch.compile` keeps what it has built: among the user's temporary files if he has
-    such a folder, else beside those of the runs, which share it."""
+    """Where `torch.compile` keeps what it has built: among the user's temporary files if that
+    folder exists, else next to those of the runs, which share it."""
     folder = os.path.join(os.path.dirname(temporary), "compiled")
     with suppress(OSError, KeyError, ImportError):  # a user without a name
         name = re.sub(r'[\\/:*?"<>|]', "_", getpass.getuser())

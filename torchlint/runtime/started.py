@@ -48,7 +48,7 @@ class Started(Protocol):
         """Stop them where they are, if they are all on this machine."""
 
     def thaw(self) -> None:
-        """Let them go on."""
+        """Let them continue."""
 
     def end(self) -> None:
         """End them all."""

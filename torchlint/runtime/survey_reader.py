@@ -60,7 +60,7 @@ class Survey:
         processes: how many take steps.
         start_s: seconds from the start of the processes to the first step.
         network: what its processes had to do with it at the end.
-        ahead: batches that a loader's workers prepare while the script stands still.
+        ahead: batches that a loader's workers prepare while the script is stopped.
     """
 
     anchor: Anchor | None
@@ -91,7 +91,7 @@ class Survey:
 def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
     """Run the job until each of its processes has seen enough steps.
 
-    A script that ends before is no failure if it took a step: the survey says `finished`.
+    A script that ends before is not a failure if it took a step: the survey says `finished`.
 
     Args:
         timeout_s: a run that sends nothing for this many seconds has failed.
@@ -158,8 +158,8 @@ def _is_enough(run: Run, heard: Mapping[Peer, Surveyed]) -> bool:
 
 
 def _merged(heard: Mapping[Peer, Surveyed], folder: str, spent_s: float) -> Survey:
-    """One survey of those processes whose steps end in the same way: a process that only runs
-    the model, beside one that trains it, is no rank.
+    """One survey of those processes whose steps end in the same way: a process that only runs the
+    model, next to one that trains it, is not a rank.
 
     Args:
         spent_s: seconds from the start to the first of these messages.

@@ -15,13 +15,13 @@ _LONGEST: Final = 70
 """The name of a Unix socket, with its folder, has to fit into 104 bytes on macOS."""
 
 _OF_PROGRAMS: Final = ("torchlint-", "pymp-", "torchelastic_", "ray")
-"""How the names begin of what programs make for themselves, each time they run."""
+"""How the names begin of the files that programs make for their own use, each time they run."""
 
 
 def create(parent: str | None = None) -> str:
     """A new folder that only this user can enter, with a path short enough for sockets.
 
-    It lies in `parent`, or where temporary files lie.
+    It is in `parent`, or where temporary files are.
     """
     folder = os.path.realpath(tempfile.mkdtemp(prefix="torchlint-", dir=parent))
     if len(os.fsencode(folder)) <= _LONGEST:
@@ -31,8 +31,8 @@ def create(parent: str | None = None) -> str:
 
 
 def show(real: str, folder: str) -> None:
-    """Make a folder with a link to all that lies in the real one: what a script has left among the
-    temporary files it finds again, and what it writes anew lies apart."""
+    """Make a folder with links to everything in the real one: a script finds again what it has left
+    among the temporary files, and its new files are kept apart."""
     os.mkdir(folder, 0o700)
     for name in os.listdir(real):
         if not name.startswith(_OF_PROGRAMS):

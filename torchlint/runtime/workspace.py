@@ -44,8 +44,8 @@ class Workspace:
     Runs may be started from several threads.
 
     Args:
-        parent: where the folder is made; None: where temporary files lie.
-        deadline: of `time.monotonic`; no run goes on after it. None: there is none.
+        parent: where the folder is made; None: where temporary files are.
+        deadline: of `time.monotonic`; no run continues after it. None: there is none.
     """
 
     def __init__(self, parent: str | None = None, deadline: float | None = None) -> None:
@@ -117,7 +117,7 @@ class Workspace:
             return os.path.join(self.root, f"s{self._sockets}")
 
     def temporary(self) -> str:
-        """A new folder for one run's temporary files; it shows what lies among the user's."""
+        """A new folder for one run's temporary files; it shows what is among the user's."""
         with self._lock:
             self._temporaries += 1
             path = os.path.join(self.root, f"t{self._temporaries}")

@@ -1,4 +1,4 @@
-"""The files of a folder on disk, and what an open document is beside them."""
+"""The files of a folder on disk, and what an open document is among them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Files:
         return list(before.values()) != list(self._disk.values())
 
     def lacks(self, buffer: Buffer) -> bool:
-        """Whether a buffer is none of the files on disk."""
+        """Whether a buffer is not one of the files on disk."""
         return buffer.path not in self._disk
 
     def _seen(self, path: str, target: Target, before: Known | None) -> Known | None:

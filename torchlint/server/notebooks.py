@@ -1,4 +1,4 @@
-"""Notebooks as editors have them: lists of cells, each of which is a document."""
+"""Notebooks as editors have them: lists of cells; each cell is a document."""
 
 from __future__ import annotations
 

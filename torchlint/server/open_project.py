@@ -201,7 +201,7 @@ class OpenProject:
         mapper = self._mapper(files)
         relevant = [known for known in files if known.relevant]
         for done, known in enumerate(relevant):
-            mapper.map([known], Depth.RULES)  # one at a time, so that an edit need not wait long
+            mapper.map([known], Depth.RULES)  # one at a time, so that an edit does not wait long
             if progress is not None and self._join_s is None:
                 progress(done + 1, len(relevant))
         begun = time.monotonic()

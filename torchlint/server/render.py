@@ -219,7 +219,7 @@ class PublishedFindings:
             # An editor cannot open a row of the module that the cells of another notebook make.
             uri, place = self._uri_of(related.path), types.Position(line=0, character=0)
         else:
-            # A loop or function has nothing but blanks before it: all encodings count them alike.
+            # A loop or function has only blanks before it: all encodings count them alike.
             uri = self._uri_of(related.path)
             place = types.Position(line=row - 1, character=column - 1)
         return types.DiagnosticRelatedInformation(

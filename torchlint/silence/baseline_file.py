@@ -156,7 +156,7 @@ def in_file(path: str) -> Iterator[None]:
 
 
 class _Fields:
-    """The values of an entry, each of which is checked when it is asked for.
+    """The values of an entry; each is checked when it is asked for.
 
     Args:
         values: as the file has them.

@@ -159,7 +159,7 @@ class Baselines:
         scope: CheckScope,
         newer: Callable[[Finding], bool] = lambda _: False,
     ) -> list[tuple[Baseline, Coverage]]:
-        """What each says of the findings in its files; `newer` as for `Baseline.compare`."""
+        """What each says about the findings in its files; `newer` as for `Baseline.compare`."""
         compared = []
         for path, baseline in self._loaded.items():
             own = [each for each in findings if self._of.get(each.path) == path]

@@ -1,6 +1,6 @@
 """A baseline: known findings that are not fixed yet, so that only new ones are reported.
 
-An entry stands for equal findings: same file, rule, scope and code, and shown to the same people.
+An entry covers equal findings: same file, rule, scope and code, and shown to the same people.
 It has no line numbers, so that it still matches when the code around it moves. Everything here
 works on plain values; nothing is read, and the caller gives the date.
 """
@@ -28,7 +28,7 @@ class EntryKey(NamedTuple):
     """What the findings of an entry have in common.
 
     `path` is relative to the folder of the baseline, with slashes. Of a finding of a run, the
-    fingerprint is the kind of read, such as `item`; there, an empty text stands for any.
+    fingerprint is the kind of read, such as `item`; there, an empty text means any.
     """
 
     path: str
@@ -145,7 +145,7 @@ def grown(
     reason: str | None = None,
     expires: date | None = None,
 ) -> tuple[BaselineEntry, ...]:
-    """The entries with new findings among them; what is said of the new ones goes to those
+    """The entries with new findings among them; what is said about the new ones goes to those
     entries that were not there."""
     kept = {entry.key: entry for entry in entries}
     for key, more in Counter(key for key, _ in new).items():

@@ -44,7 +44,7 @@ class Listed:
         start: where; None if that is not known.
         rules: what it silences; empty: all rules.
         covers: which file or files, if not the one that it is in.
-        count: how many findings it stands for at most; 0: any number.
+        count: how many findings it covers at most; 0: any number.
         until: the last day on which it silences anything; empty: it has no end.
         invalid: it silences nothing, since it cannot be read.
         unused: the rules that it names and silences nothing of, as far as that is certain.
@@ -170,7 +170,7 @@ def listed_entries(baseline: Baseline, coverage: Coverage) -> Iterator[Listed]:
     """The entries of a baseline.
 
     Args:
-        coverage: what it says of the findings of a check, hints included.
+        coverage: what it says about the findings of a check, hints included.
     """
     left = {each.entry.key: each.found for each in coverage.stale}
     rows = rows_of(baseline.path)

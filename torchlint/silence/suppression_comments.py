@@ -44,7 +44,7 @@ _MOST_DAYS: Final = 100
 """Each finding may be asked about each day."""
 
 Fault = Literal["word", "bracket", "until", "days", "place", "indent", "unopened", "unclosed"]
-"""What is wrong with a comment: an unknown keyword, rules outside of brackets, an end that is no
+"""What is wrong with a comment: an unknown keyword, rules outside of brackets, an end that is not a
 day or in the wrong place, more different days than `_MOST_DAYS`, a `disable` or `enable` that is
 not between statements, is not indented like them, or has no counterpart."""
 

@@ -98,7 +98,7 @@ class Suppressions:
         return len(self.unused_names(comment)) == len(comment.names)
 
     def unknown(self, comment: Comment) -> list[tuple[Name, str]]:
-        """The names in a comment that are no rules, each with a suggestion of the nearest one as
+        """The names in a comment that are not rules, each with a suggestion of the nearest one as
         the end of a sentence. Codes of a run count as known."""
         if not self._names:
             return []

@@ -26,11 +26,11 @@ def day_to_come(text: str | None) -> date | None:
     """The day that `--until` names, if it is given.
 
     Raises:
-        ConfigError: it is no day, or has passed.
+        ConfigError: it is not a day, or has passed.
     """
     day = None if text is None else parse_date(text)
     if text is not None and (day is None or day < today()):
-        raise ConfigError("--until needs a day to come, such as 2027-01-31.")
+        raise ConfigError("--until needs a day in the future, such as 2027-01-31.")
     return day
 
 
@@ -66,5 +66,5 @@ def _told(finding: Finding) -> Finding:
 
 
 def silenced_until(day: str) -> str:
-    """What is said of a finding whose suppression has ended."""
+    """What is said about a finding whose suppression has ended."""
     return f"A comment silenced it until {day}."

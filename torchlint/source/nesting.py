@@ -1,4 +1,5 @@
-"""A scan of the text before it is parsed: some shapes take LibCST's parser for ever, or crash it.
+"""A scan of the text before it is parsed: some shapes keep LibCST's parser busy forever, or crash
+it.
 
 Its native parser overflows the stack on thousands of nested brackets and needs gigabytes for a few
 hundred more than Python allows. Its time grows with the square of the length of chains such as

@@ -90,7 +90,7 @@ def _parse_without_gc(source: Source) -> cst.Module:
 
 
 def _form_feeds(text: str) -> list[tuple[int, int]]:
-    """Where form feeds stand before the indentation, and the blanks before them."""
+    """Where form feeds come before the indentation, and the blanks before them."""
     return [match.span() for match in _BEFORE_INDENTATION.finditer(text)]
 
 

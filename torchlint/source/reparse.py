@@ -148,7 +148,7 @@ def _joinable(
 
 
 def _same(old: str, new: str) -> tuple[int, int]:
-    """How many characters at the beginning and, beside those, at the end are the same."""
+    """How many characters at the beginning and, apart from those, at the end are the same."""
     shorter = min(len(old), len(new))
     head = _most(shorter, lambda count: old[:count] == new[:count])
     rest = shorter - head

@@ -105,7 +105,7 @@ def last_statement(block: cst.BaseSuite) -> cst.CSTNode | None:
 
 @cache
 def _concrete(kind: type[cst.CSTNode]) -> tuple[type[cst.CSTNode], ...]:
-    """The type and all its subclasses: `BaseStatement` stands for every statement."""
+    """The type and all its subclasses: `BaseStatement` means every statement."""
     found = [kind]
     for sub in kind.__subclasses__():
         found += _concrete(sub)

@@ -100,7 +100,7 @@ def read_finished(path: str) -> Finished:
             "--against."
         )
     if finished.exit == BY_CTRL_C and not finished.proven():
-        raise ExperimentError(f"{path} is of a verification that was stopped; {_AGAIN}.")
+        raise ExperimentError(f"{path} is from a verification that was stopped; {_AGAIN}.")
     return finished
 
 

@@ -81,7 +81,7 @@ def layout(
     """The most of what was asked for that fits into what is left of the budget.
 
     Fewer blocks in each process come first, then all fixes together only. If not even that leads
-    to a verdict, it is returned all the same, and says so.
+    to a verdict, it is still returned, and says so.
 
     Args:
         spent_s: seconds of the budget that are over.
@@ -106,7 +106,7 @@ def room_words(planned: Layout, *, is_judged: bool = False) -> list[str]:
     """What does not fit into the budget, and how long it would take.
 
     Args:
-        is_judged: there is a verdict on speed all the same.
+        is_judged: there is a verdict on speed anyway.
     """
     said = ""
     if planned.verdict_fits:

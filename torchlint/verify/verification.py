@@ -205,7 +205,7 @@ class _Verification(Session[Changes, Result]):
         return sorted({*(fixes.sources if fixes else ()), *map(os.path.relpath, found)})
 
     def _judged(self) -> tuple[Noise | None, Comparison | None, tuple[FixMeasurement, ...]]:
-        """What can be said of the pairs and numbers that are known."""
+        """What can be said about the pairs and numbers that are known."""
         look, judge, numerics = self.first_look, self._judge, self._numerics
         has_fixes = self.subject.fixes is not None
         if look is None:
@@ -345,7 +345,7 @@ def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:
 
 def beside_and_not_alone(clash: str) -> str:
     """The beginning of a sentence."""
-    return f"A run failed beside another one and not alone ({clash.rstrip('.')})"
+    return f"A run failed next to another one and not alone ({clash.rstrip('.')})"
 
 
 def remarks(rounds: Rounds) -> list[str]:

@@ -1,4 +1,4 @@
-"""A process for work that may take for ever: it can be ended, and this one goes on.
+"""A process for work that may take forever: it can be ended, and this one continues.
 
 LibCST's parser cannot be interrupted. What is known to be endless is refused before it is parsed;
 this is for what nobody has thought of, and so that Ctrl-C works at once.

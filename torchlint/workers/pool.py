@@ -41,7 +41,7 @@ class Pool:
         jobs: how many processes on this machine; 1 means this one.
         cluster: other machines that do the work instead; this machine does what they leave undone.
         endable: do the work of this process in a child, so that Ctrl-C ends it at once, and what
-            takes for ever is lost alone.
+            takes forever is lost alone.
 
     Attributes:
         troubles: sentences about failures that were recovered from.

@@ -38,22 +38,22 @@ def main():
   its kernel, is a product of matrices and does not count.
 - Lightning, fastai, mmcv and detectron2, which have their own setting.
 
-It is a hint if nothing shows that inputs have one size, if padded sequences stand beside cropped
-images, as in captioning, if the only convolutions lie in a network that is not trained, such as a
-frozen autoencoder, or if only some runs ask for determinism. If these are runs with an option
-that is off by default, such as `--seed`, it is a finding for the others, without a fix.
+It is a hint if nothing shows that inputs have one size, if there are padded sequences next to
+cropped images, as in captioning, if the only convolutions are in a network that is not trained,
+such as a frozen autoencoder, or if only some runs ask for determinism. If these are runs with an
+option that is off by default, such as `--seed`, it is a finding for the others, without a fix.
 
 ## Fix safety
 **Unsafe**: another run may choose another algorithm, so results can differ in the last bits
 between runs, even with equal seeds. The first step of each input shape takes longer.
 
-The line stands where the script starts or below its imports. There is no fix where torch may not be
-imported there, as after `try: import torch` with an `except` that goes on.
+The line is added where the script starts or below its imports. There is no fix where torch may not
+be imported there, as after `try: import torch` with an `except` that continues.
 
 ## How verify confirms it
 It measures the line that `fix --unsafe` inserts, and needs a GPU: without one the finding is NOT
-MEASURABLE HERE. The search at the first batch is warm-up and does not count. Numbers are equal to
-rounding or bitwise equal, as cuDNN's choice falls.
+MEASURABLE HERE. The search at the first batch is warm-up and does not count. Numbers are equal up
+to rounding or bitwise equal, depending on what cuDNN chooses.
 
 ## References
 - PyTorch performance tuning guide, "Enable cuDNN auto-tuner"
@@ -151,7 +151,7 @@ _NOT_TRAINED = (
     "`torch.backends.cudnn.benchmark`; set it to True if they take part of each step."
 )
 _SILENCES = {
-    "own switch": "{} brings a framework with a setting of its own for `cudnn.benchmark`",
+    "own switch": "{} uses a framework with a setting of its own for `cudnn.benchmark`",
     "many sizes": "inputs have many sizes, as {} shows, and each size starts a new search",
 }
 """Clues with which the rule is silent, and what they mean."""

@@ -1,4 +1,4 @@
-"""The convolutions of a file: which count, and which lie in networks that it does not train."""
+"""The convolutions of a file: which count, and which are in networks that it does not train."""
 
 import re
 from collections.abc import Collection
@@ -34,7 +34,7 @@ _WRAP_FOR_TRAINING = frozenset(WRAPPERS) - {"copy.deepcopy"}
 @once
 def convolutions_in(module: Module) -> list[cst.CSTNode]:
     """Where a file creates a convolution, or a network with convolutions from a model zoo. One
-    that embeds patches, as wide as its stride, is none: that is a product of matrices."""
+    that embeds patches, as wide as its stride, does not count: that is a product of matrices."""
     calls = {call.func: call for call in module.nodes(cst.Call)}
     convolutions: list[cst.CSTNode] = [
         func for func, call in calls.items() if _convolves(call, module)
@@ -56,7 +56,7 @@ def _convolves(call: cst.Call, module: Module) -> bool:
     if "builtins.getattr" in names and call.args:
         return "torchvision.models" in module.resolve(call.args[0].value)
     # `F.conv2d(x, self.weight)`, also through a wrapper of the same name. A filter that is not
-    # called a weight, as of a blur or a metric, is no layer.
+    # called a weight, as of a blur or a metric, is not a layer.
     functional = _FUNCTIONAL.match(dotted_text(call.func).rpartition(".")[2])
     weight = module.argument(call, "weight", 1) if functional else None
     return weight is not None and any("weight" in word for word in words(weight))

@@ -145,8 +145,8 @@ def _ends(handler: cst.ExceptHandler, module: Module) -> bool:
 
 
 def _last_import(module: Module, bound: str) -> _Statement | None:
-    """The last import at the top level before any definition, or the one that binds a name if
-    that stands below."""
+    """The last import at the top level before any definition, or the one that binds a name if that
+    comes later."""
     last: cst.BaseSmallStatement | None = None
     for statement in module.tree.body:
         if isinstance(statement, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):

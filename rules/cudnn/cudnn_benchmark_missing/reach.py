@@ -22,11 +22,11 @@ class Reach(NamedTuple):
     Args:
         trains: a training step of the file itself can run.
         names: every name that the running code mentions.
-        own: those among them that stand for nothing but what the file itself defines.
+        own: those among them that name only what the file itself defines.
         uses: the dotted names of the imports among them.
         trained: those imports without what only creates networks that are not trained.
         convolves: the file itself creates convolutions that may be trained.
-        whole: the classes among them of which a command line may run any method.
+        whole: the classes among them whose methods a command line may all run.
     """
 
     trains: bool
@@ -95,7 +95,7 @@ def _followed(
 
 
 def _defined(module: Module) -> set[str]:
-    """The names that stand for nothing but a function or class of the file: no attribute, as in
+    """The names that only refer to a function or class of the file: no attribute, as in
     `engine.train()`, has them."""
     attributes = {each.attr.value for each in module.nodes(cst.Attribute)}
     return {
@@ -119,7 +119,7 @@ def leads_to_training(
 
     Names are followed through the calls of functions in `files`. A method counts if its own
     name and that of its class, or of one that inherits from it, are mentioned. What the script
-    itself defines is no function or class of another file.
+    itself defines is not a function or class of another file.
     """
     names_reached = set(reach.names)
     owners = names_reached - set(reach.own)

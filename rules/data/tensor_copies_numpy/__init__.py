@@ -111,7 +111,7 @@ def _may_copy(outline: Outline) -> bool:
     """Whether a constructor gets more than numbers and lists that are written out."""
     given = (outlines.argument(call, "data", 0) for call in outline.calls(*CONSTRUCTORS))
     copied = (data for data in given if data and not isinstance(data, _WRITTEN_OUT))
-    numbers = "the file gives `torch.tensor` nothing but numbers and lists that are written out"
+    numbers = "the file gives `torch.tensor` only numbers and lists that are written out"
     return any(outlines.chain(data) not in _NUMBERS for data in copied) or because(False, numbers)
 
 
@@ -173,7 +173,7 @@ def _copied(made: Constructor, array: Value, module: Module) -> Iterable[Reporte
     if needs_its_copy(made.call, module):
         return ()
     if is_read_only(node, module):
-        return because((), "{:code} lies in memory that must not be written to", node)
+        return because((), "{:code} is in memory that must not be written to", node)
     moved = moved_at_once(made.call, module)
     danger = _danger(made, module) if moved is not Copy.FORCED else ""
     if danger and copy is Copy.WASTED and moved is Copy.WASTED:
@@ -252,7 +252,7 @@ def _typed(made: Constructor, array: Value, module: Module) -> Iterable[Reported
     torch = _torch(made, module)
     fix: Fix | str
     if made.place is Place.EITHER:
-        fix = "the name may stand for a constructor on the GPU, which needs `device=`"
+        fix = "the name may be that of a constructor on the GPU, which needs `device=`"
     elif torch is None:
         fix = "`torch` itself is not imported here"
     else:

@@ -56,7 +56,7 @@ not known.
 
 ## How verify confirms it
 It measures `bias=False`, and realigns the random numbers with which later layers start. Losses are
-equal to rounding, and it says how many parameters checkpoints lose. The saving is small and may
+equal up to rounding, and it says how many parameters checkpoints lose. The saving is small and may
 stay UNRESOLVED.
 
 ## References
@@ -268,7 +268,7 @@ def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[
 def _tier(followers: list[cst.Call], sure: bool, order: ModuleOrder) -> Tier:
     for norm in followers:
         if not is_batch_norm(norm, order.layers):
-            return because(Tier.HINT, "{} is no batch norm", norm)
+            return because(Tier.HINT, "{} is not a batch norm", norm)
         if len(order.inputs.get(norm, ())) > 1:
             return because(Tier.HINT, "{} has other inputs too", norm)
     return Tier.DEFAULT if sure else because(Tier.HINT, "a caller may pass another norm")

@@ -202,7 +202,7 @@ class ModuleOrder:
         return not harmless or any(word in name for word in _REWRITTEN)
 
     def _exclusive(self, nodes: list[cst.CSTNode] | list[cst.Call]) -> bool:
-        """Whether at most one of the nodes can run: they lie in different arms of an `if`."""
+        """Whether at most one of the nodes can run: they are in different arms of an `if`."""
         return all(
             self._in_other_arm(one, other)
             for index, one in enumerate(nodes)
@@ -248,7 +248,7 @@ class ModuleOrder:
         ]
 
     def is_in_body(self, node: cst.CSTNode, branch: Branch) -> bool:
-        """Whether `node` lies where the test of `branch` is true."""
+        """Whether `node` is in the part of `branch` that runs if its test is true."""
         return node is branch.body or branch.body in self.module.ancestors(node)
 
 

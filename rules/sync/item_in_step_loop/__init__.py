@@ -40,11 +40,11 @@ print(running / len(loader))
 ## When it is silent
 In tests and documentation; in evaluation; under `if step % 100 == 0` and similar conditions; in
 `except` blocks; in LBFGS closures; if the same number was read just before; if the host needs the
-number to continue, such as an action for an environment or the check for early stopping, also with
-a patience.
+number to continue, such as an action for an environment or an early-stopping check, with or without
+patience.
 
 ## Fix safety
-What becomes of the number can often take the tensor, and the fix leaves it on the device:
+Code that uses the number can often use the tensor instead; the fix then leaves it on the device:
 
 - A sum that the loop only adds to becomes a number after the loop. For counts
   (`(a == b).sum()`) this is exact and **safe**. For float sums it is **unsafe**: they are then
@@ -63,7 +63,7 @@ CUDA graph), and where other code may need the number: the message says what to 
 
 ## How verify confirms it
 It measures each fix, which needs a GPU: on a CPU there is nothing to wait for, and the finding is
-NOT MEASURABLE HERE. Losses are bitwise equal; a sum that is now added in float32 is equal to
+NOT MEASURABLE HERE. Losses are bitwise equal; a sum that is now added in float32 is equal up to
 rounding.
 
 ## References

@@ -1,4 +1,4 @@
-"""The fixes of item-in-step-loop: what becomes of the number can stay on the device.
+"""The fixes of item-in-step-loop: code that uses the number uses the tensor on the device instead.
 
 A sum, a list and what is only printed now and then can take a tensor; a sum and a list become
 numbers after the loop. A coefficient of a tensor need not be a number at all.
@@ -33,18 +33,18 @@ from torchlint.rule import Applicability, Fix, Module, edits, once
 
 _WITHHELD = {
     Purpose.SIZE: "where the size is known on the host, this does not show",
-    Purpose.CONDITION: "how late the decision may come is yours to say",
+    Purpose.CONDITION: "only you know how late the decision may come",
     Purpose.COEFFICIENT: "it is used where only a number may be sure to fit",
     Purpose.RETURNED: "what the callers do with the number is not looked at",
     Purpose.STORED: "what reads it later may need a number",
-    Purpose.LOGGED: "how often it is needed is yours to say",
-    Purpose.TEXT: "how often it is needed is yours to say",
+    Purpose.LOGGED: "only you know how often it is needed",
+    Purpose.TEXT: "only you know how often it is needed",
     Purpose.SHOWN_RARELY: "move the read to where the number is used",
     Purpose.UNKNOWN: "what the number is for is not known",
 }
 _ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 _NOT_KEPT = "the number is not only added to a sum or a list"
-_ELSEWHERE = "is no variable of this function, so other code may need numbers in it"
+_ELSEWHERE = "is not a variable of this function, so other code may need numbers in it"
 _COUNTS = frozenset({"eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "bool"})
 _SAME_TRUTHS = frozenset({"cpu", "view", "reshape", "detach", "flatten"})
 _VIEWS = frozenset({"data", "detach", "flatten", "reshape", "squeeze", "view"})

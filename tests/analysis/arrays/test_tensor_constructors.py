@@ -82,7 +82,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("code", OTHERS.values(), ids=OTHERS)
-def test_other_calls_are_none(code: str) -> None:
+def test_other_calls_are_not_found(code: str) -> None:
     assert made(code)[0] is None
 
 

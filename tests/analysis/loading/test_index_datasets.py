@@ -1,4 +1,4 @@
-"""Which datasets are nothing but indices."""
+"""Which datasets contain only indices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_words_say_indices(code: str) -> None:
         "rows = range(n)\nif x:\n    rows = files\nprobe(rows)",
     ],
 )
-def test_other_datasets_are_none(code: str) -> None:
+def test_other_datasets_do_not_count(code: str) -> None:
     module, dataset = probed(code, IMPORTS)
     assert not holds_indices(dataset, module)
 

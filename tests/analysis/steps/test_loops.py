@@ -189,7 +189,7 @@ HOOKS = {
         "from torch import nn\nclass M(nn.Module):\n  def train_step(self, d, o): probe(d)",
         True,
     ),
-    "a train_step of what is no module": (
+    "a train_step of what is not a module": (
         "class M:\n  def train_step(self, data): probe(data)",
         False,
     ),
@@ -223,7 +223,7 @@ HOOKS = {
         "  def on_train_epoch_end(self): probe(1)",
         False,
     ),
-    "a batch hook of a class that is no framework's": (
+    "a batch hook of a class that is not a framework's": (
         "class M:\n  def on_train_batch_end(self): probe(1)",
         False,
     ),
@@ -373,7 +373,7 @@ class TestGuard:
         asked = probed("def log(x, step):\n  if x is None:\n    return\n  probe(x)")
         assert asked.module.guard(asked.call) is None
 
-    def test_of_a_helper_is_what_stands_in_it(self, probed: Callable[..., Any]) -> None:
+    def test_of_a_helper_is_its_body(self, probed: Callable[..., Any]) -> None:
         asked = probed("def log(x, step):\n  if step % 10 == 0:\n    probe(x)")
         assert asked.module.guard(asked.call) is not None
 

@@ -1,4 +1,4 @@
-"""What a file takes for the time of what stands between two reads of a clock."""
+"""What a file takes for the time of the code between two reads of a clock."""
 
 from __future__ import annotations
 

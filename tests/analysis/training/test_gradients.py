@@ -48,4 +48,4 @@ def test_code_that_does_not_count() -> None:
     parsed = module("for p in ps:\n    p.grad += g\n")
     (loop,) = parsed.nodes(cst.For)
     assert manual_gradients.reads(parsed)
-    assert not manual_gradients.reads(parsed, besides=loop)
+    assert not manual_gradients.reads(parsed, outside=loop)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ("scale(x)", False),
     ],
 )
-def test_a_call_of_a_module_that_is_no_loss_and_no_function(
+def test_a_call_of_a_module_that_is_not_a_loss_and_not_a_function(
     module_of: Callable[..., Module], call: str, runs: bool
 ) -> None:
     module = module_of(

@@ -1,4 +1,4 @@
-"""What is spelled like a sync, what it reads, and what becomes of the value."""
+"""What is spelled like a sync, what it reads, and how the value is used."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ SURE = Operand(True, True, ())
 OPERANDS = {
     "a device tensor": ("t.item()", SURE),
     "a device tensor as a number": ("float(t)", SURE),
-    "a tensor that lies nobody knows where": ("torch.exp(x).item()", SURE),
+    "a tensor on an unknown device": ("torch.exp(x).item()", SURE),
     "what an unknown function makes of one": ("mystery(t).item()", SURE),
     "what an unknown function makes of one, as a number": ("float(mystery(t))", None),
     "a CPU tensor": ("torch.zeros(3).item()", None),

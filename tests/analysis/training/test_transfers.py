@@ -102,7 +102,7 @@ def test_other_calls_copy_nothing_to_the_device(probed: Callable[..., Probed], c
     assert transfer_of(text.asked, text.module) is None
 
 
-def test_what_may_be_a_type_is_no_sure_transfer(probed: Callable[..., Probed]) -> None:
+def test_what_may_be_a_type_is_not_a_sure_transfer(probed: Callable[..., Probed]) -> None:
     text = probed("def f(host, other):\n    probe(host.to(other))\n")
     assert isinstance(text.asked, cst.Call)
     transfer = transfer_of(text.asked, text.module)
@@ -137,7 +137,7 @@ def test_a_tensor_is_followed_to_its_transfer(probed: Callable[..., Probed], lin
         ("y = f(probe(3)).to(device)", "probe(3)"),
     ],
 )
-def test_it_is_followed_no_further_than_it_lies_in_one_place(
+def test_it_is_followed_only_as_far_as_it_is_in_one_place(
     probed: Callable[..., Probed], line: str, whole: str
 ) -> None:
     text = probed(header_and(line))

@@ -55,7 +55,7 @@ KINDS = {
     "a function of something unknown": ("np.exp(x)", ELSE),
     "a function that writes elsewhere": ("np.exp(np.zeros(3), out=y)", SHARED),
     "a function that writes elsewhere, by position": ("np.exp(np.zeros(3), y)", SHARED),
-    "bounds are no output": ("np.clip(np.zeros(3), 0, 1)", FRESH),
+    "bounds are not an output": ("np.clip(np.zeros(3), 0, 1)", FRESH),
     "a product, which may be a number": ("np.matmul(a, b)", EITHER),
     "a number of NumPy": ("np.float32(3)", NUMBER),
     "random numbers": ("np.random.rand(3)", FRESH),

@@ -1,4 +1,4 @@
-"""What kind of value an expression is: where a tensor lies, what is no tensor, what is unknown."""
+"""What kind of value an expression is: where a tensor is, what is not a tensor, what is unknown."""
 
 from __future__ import annotations
 

@@ -112,14 +112,14 @@ def test_the_others_wait_for_a_rank_that_computes_longer() -> None:
     )
 
 
-def test_of_several_ranks_the_next_one_bounds_what_can_be_saved() -> None:
+def test_the_next_of_several_ranks_bounds_what_can_be_saved() -> None:
     every = [slow([wait] * 100, 10 - 1000 * wait) for wait in (0.005, 0.001, 0.004)]
     (found,) = judged(ranks(*every))
     assert found.values["rank"] == 1
     assert found.share == pytest.approx(0.3)
 
 
-def test_a_rank_that_is_held_up_by_the_machine_is_none() -> None:
+def test_a_rank_that_is_held_up_by_the_machine_is_not_a_finding() -> None:
     late, early = slow([0.001] * 100, 6.0), slow([0.004] * 100, 6.0)
     assert judged(ranks(early, late)) == []
 
@@ -171,7 +171,7 @@ def test_on_several_machines_the_slow_rank_is_named_with_its_own() -> None:
     assert found.fact.startswith("rank 1 on node2 works longest")
 
 
-def test_ranks_that_are_late_in_turns_are_none() -> None:
+def test_ranks_that_take_turns_to_be_late_are_not_a_finding() -> None:
     one = rank(blocked=[0.001, 0.004, 0.001] * 30, ran=[0.009, 0.006, 0.009] * 30)
     other = rank(blocked=[0.004, 0.001, 0.004] * 30, ran=[0.006, 0.009, 0.006] * 30)
     assert judged(ranks(one, other)) == []

@@ -35,5 +35,5 @@ def test_graphs_that_are_kept() -> None:
     assert found.action.endswith("keep no tensor with a graph")
 
 
-def test_what_is_trained_through_or_seen_once_is_no_finding() -> None:
+def test_what_is_trained_through_or_seen_once_is_not_a_finding() -> None:
     assert judged(line(unused=10, used=1), line(unused=1), line()) == []

@@ -63,7 +63,7 @@ def test_rare_reads_are_counted_in_steps(calls: int, words: str) -> None:
     assert found.fact == f"{words} (`item`)"
 
 
-def test_what_is_read_now_and_then_is_no_finding() -> None:
+def test_what_is_read_now_and_then_is_not_a_finding() -> None:
     assert judged(read(calls=1)) == []
     # All at once, as at the end of an epoch.
     assert judged(read(calls=500, steps=1)) == []
@@ -72,7 +72,7 @@ def test_what_is_read_now_and_then_is_no_finding() -> None:
     assert len(judged(read(calls=3))) == 1
 
 
-def test_a_read_without_a_line_of_the_users_is_no_finding() -> None:
+def test_a_read_without_a_line_of_the_users_is_not_a_finding() -> None:
     assert judged(read(place=None)) == []
 
 

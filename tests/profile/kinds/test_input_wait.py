@@ -92,11 +92,11 @@ def test_the_ceiling_is_no_more_than_the_replay_shows() -> None:
 
 
 @pytest.mark.parametrize("saved", [0.0, 0.009])
-def test_a_wait_that_costs_nothing_is_no_finding(saved: float) -> None:
+def test_a_wait_that_costs_nothing_is_not_a_finding(saved: float) -> None:
     assert judged(loader(), saved=saved) == []
 
 
-def test_what_takes_no_longer_than_to_receive_it_from_a_worker_is_no_finding() -> None:
+def test_what_takes_no_longer_than_receiving_it_from_a_worker_is_not_a_finding() -> None:
     """Of a step of 2 ms, 0.2 or 0.4 ms."""
     step = {"timing": timing(step_s=0.002)}
     assert judged(loader(wait_s=0.02), **step) == []
@@ -104,7 +104,7 @@ def test_what_takes_no_longer_than_to_receive_it_from_a_worker_is_no_finding() -
     assert len(judged(loader(wait_s=0.02, workers=2), **step)) == 1
 
 
-def test_a_loader_that_is_ready_is_no_finding() -> None:
+def test_a_loader_that_is_ready_is_not_a_finding() -> None:
     assert judged(loader(workers=2, wait_s=0.005)) == []
     assert judged() == []
 
@@ -143,7 +143,7 @@ def test_workers_that_fall_behind_are_too_few_or_too_slow(cores: int, action: st
 
 def test_samples_in_memory_need_no_workers() -> None:
     found = only(judged(loader(workers=2, dataset="TensorDataset", samples=None)))
-    assert found.action == "take samples that lie in memory without workers"
+    assert found.action == "take samples that are in memory without workers"
     assert found.rules == ("TL109",)
 
 
@@ -160,7 +160,7 @@ def starting(**more: Any) -> LoaderWaits:
 
 def test_workers_that_start_in_each_epoch_are_a_share_of_it() -> None:
     found = only(judged(starting()))
-    assert found.fact == "70 ms until the first batch of an epoch; 2 workers started anew"
+    assert found.fact == "70 ms until the first batch of an epoch; 2 workers started again"
     assert found.action == "pass `persistent_workers=True`"
     assert found.share == pytest.approx(0.07 / 0.2)
     assert found.rules == ("TL103",)
@@ -169,7 +169,7 @@ def test_workers_that_start_in_each_epoch_are_a_share_of_it() -> None:
 @pytest.mark.parametrize(
     "more", [{"length": 1000}, {"length": None}, {"persistent": True}, {"batches": 20}]
 )
-def test_a_start_that_is_rare_is_no_finding(more: dict[str, Any]) -> None:
+def test_a_start_that_is_rare_is_not_a_finding(more: dict[str, Any]) -> None:
     assert judged(starting(**more)) == []
 
 
@@ -180,6 +180,6 @@ def test_several_epochs_say_how_often_workers_start() -> None:
 
 def test_workers_may_start_in_each_step() -> None:
     found = only(judged(starting(firsts=100, first_s=0.8)))
-    assert found.fact == "8 ms until the first batch of each step; 2 workers started anew"
+    assert found.fact == "8 ms until the first batch of each step; 2 workers started again"
     assert found.action == "keep one iterator over the steps"
     assert found.rules == ("TL104",)

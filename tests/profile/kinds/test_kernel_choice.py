@@ -31,7 +31,7 @@ def told(found: KernelsSeen, **more: Any) -> dict[str, str]:
     return {fact.label: fact.text for fact in facts_of(evidence(found, **more))}
 
 
-def test_all_of_it_on_a_cpu_is_said_to_be_of_a_cpu() -> None:
+def test_everything_measured_on_a_cpu_is_marked_as_such() -> None:
     found = seen(
         attention={"math": 100, "flash": 1200},
         optimizers=[

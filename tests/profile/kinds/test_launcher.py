@@ -65,18 +65,18 @@ def test_one_process_that_drives_several_gpus_is_a_finding() -> None:
     )
 
 
-def test_a_copy_now_and_then_or_to_one_gpu_is_none() -> None:
+def test_a_copy_now_and_then_or_to_one_gpu_is_not_a_finding() -> None:
     assert judged(ranks(rank(copied=copied(20)), device="cuda")) == []
     assert judged(ranks(rank(copied=copied(100, gpus=1)), device="cuda")) == []
     assert judged(ranks(rank(copied=copied(100)))) == []
 
 
-def test_ranks_on_one_gpu_beside_an_idle_one_are_a_finding() -> None:
+def test_ranks_on_one_gpu_next_to_an_idle_one_are_a_finding() -> None:
     (found,) = judged(ranks(rank(), rank(), device="cuda"))
     assert found.fact == "2 ranks work on one GPU, and 1 of 2 GPUs are idle"
 
 
-def test_gpus_that_are_shared_out_or_not_known_are_none() -> None:
+def test_gpus_that_are_shared_out_or_not_known_are_not_a_finding() -> None:
     apart = rank(used_gpus=["b"])
     alone = rank(gpus=["a"])
     unknown = rank(gpus=None, used_gpus=None)

@@ -61,7 +61,7 @@ def counted(
     return KernelsSeen(flops=FlopsSeen({}, {"float32": 1}, told, **more))
 
 
-def test_flops_of_a_step_stand_beside_the_time_of_the_same_module() -> None:
+def test_flops_of_a_step_are_next_to_the_time_of_the_same_module() -> None:
     seen = found(module("head", 0.1), module("stem", 0.35), module("odd", 0.05))
     rows = table(evidence(seen, counted(("stem", 5 * 10**9), ("head", 0), ("odd", None))))
     assert [(row.name, row.flops) for row in rows] == [("stem", 5e7), ("head", 0.0), ("odd", None)]

@@ -61,11 +61,11 @@ def test_more_in_the_warm_up_is_said() -> None:
     assert "before" not in text(replace(HOST, before_mib=515.0))
 
 
-def test_on_a_gpu_the_allocator_and_what_lies_outside_of_it_are_told() -> None:
+def test_on_a_gpu_the_allocator_and_what_is_outside_of_it_are_told() -> None:
     (fact,) = facts_of(evidence(GPU, device="cuda"))
     assert fact.text == (
         "12.5 GiB of 79 GiB at most, in `backward`; torch's allocator holds 13 GiB, "
-        "700 MiB lie outside of it"
+        "700 MiB are outside of it"
     )
     assert (fact.values["unused_mib"], fact.values["retries"]) == (512.0, 0)
 

@@ -61,9 +61,9 @@ def test_batches_that_were_not_counted_may_have_no_padding() -> None:
         {"unmasked": 11},
     ],
 )
-def test_little_or_doubtful_padding_is_no_finding(more: dict[str, int]) -> None:
+def test_little_or_doubtful_padding_is_not_a_finding(more: dict[str, int]) -> None:
     assert judged(place(**more)) == []
 
 
-def test_no_loader_is_no_finding() -> None:
+def test_without_a_loader_there_is_no_finding() -> None:
     assert judged() == []

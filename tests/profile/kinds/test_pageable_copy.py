@@ -55,7 +55,7 @@ def test_the_copies_of_a_line_are_one_finding() -> None:
     assert found.fact.startswith("8 MB a step from memory that is not pinned")
 
 
-def test_what_is_no_finding() -> None:
+def test_what_is_not_a_finding() -> None:
     assert judged(copy(), device="cpu") == []
     assert judged(copy(place=None)) == []
     assert judged(copy(steps=1)) == []

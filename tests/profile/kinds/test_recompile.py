@@ -61,7 +61,7 @@ def test_what_dynamo_does_not_tell_is_left_out() -> None:
     assert found.fact == "code compiled again in each step"
 
 
-def test_nothing_new_is_no_finding() -> None:
+def test_without_anything_new_there_is_no_finding() -> None:
     assert judged(frames=0, in_steps=0, last=None, seconds=0.0, functions=[]) == []
     assert judged(frames=3, in_steps=1, last=4) == []
 

@@ -47,7 +47,7 @@ def test_each_line_is_a_finding() -> None:
     assert other.place == ("/net.py", 12)
 
 
-def test_what_runs_once_is_no_finding() -> None:
+def test_what_runs_once_is_not_a_finding() -> None:
     assert judged(module("blocks.0", 0.0)) == []
     assert judged(module("only_in_backward", 0.1, calls=0)) == []
 

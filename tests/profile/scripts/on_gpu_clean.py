@@ -1,4 +1,4 @@
-"""Its batches lie on the device, and nothing is read."""
+"""Its batches are on the device, and nothing is read."""
 
 import torch
 from torch import nn

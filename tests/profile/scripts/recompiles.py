@@ -1,4 +1,4 @@
-"""A compiled function gets another Python number in each step, and is compiled anew for it."""
+"""A compiled function gets another Python number in each step, and is compiled again for it."""
 
 import torch
 from torch import nn

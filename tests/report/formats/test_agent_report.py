@@ -52,7 +52,7 @@ def fixed(
     return finding._replace(fix=Fix(kind, message, made))
 
 
-def test_findings_stand_under_their_file_with_row_code_and_reason(
+def test_findings_are_under_their_file_with_row_code_and_reason(
     make_finding: MakeFinding,
 ) -> None:
     assert report(

@@ -17,7 +17,7 @@ ENTRY = json.loads((Path(__file__).parents[1] / "schemas" / "codeclimate.json").
 
 @pytest.fixture
 def entries_of(read_json: Callable[..., Any]) -> Callable[..., Any]:
-    """The entries of a valid report of what lies in the working folder."""
+    """The entries of a valid report of what is in the working folder."""
 
     def rendered(
         findings: list[Finding], diagnostics: list[Diagnostic] | None = None

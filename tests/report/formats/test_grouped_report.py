@@ -15,7 +15,7 @@ def report(*findings: Finding, hidden: tuple[tuple[str, int], ...] = (), on: boo
     return "\n".join(grouped.render(Shown(findings, hidden), Paint(on=on)))
 
 
-def test_findings_stand_in_columns_under_their_file(make_finding: MakeFinding) -> None:
+def test_findings_are_in_columns_under_their_file(make_finding: MakeFinding) -> None:
     notebook = make_finding(path="c.ipynb", message="It waits.")
     assert report(
         make_finding(path="a.py", row=3, column=5, message="It waits.", fix=Applicability.SAFE),
@@ -43,7 +43,7 @@ def test_nothing_found_is_nothing() -> None:
     assert report() == ""
 
 
-def test_colour_changes_nothing_but_colour(make_finding: MakeFinding) -> None:
+def test_colour_changes_only_colour(make_finding: MakeFinding) -> None:
     findings = [
         make_finding(fix=Applicability.SAFE),
         make_finding(code="TL2010", tier=Tier.HINT, row=10),

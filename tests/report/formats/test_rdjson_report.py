@@ -136,7 +136,7 @@ def test_a_fix_is_a_suggestion_of_whole_lines(
         [(3, 1, 3, 1, "\udce9")],
     ],
 )
-def test_a_fix_that_cannot_be_made_whole_is_no_suggestion(
+def test_a_fix_that_cannot_be_made_whole_is_not_a_suggestion(
     entries_of: Callable[..., Any],
     make_finding: MakeFinding,
     edits: list[tuple[int, int, int, int, str]],
@@ -168,7 +168,7 @@ def test_what_could_not_be_done_is_listed_too(entries_of: Callable[..., Any]) ->
     ]
 
 
-def test_in_a_notebook_rows_of_a_cell_are_no_lines_of_the_file(
+def test_in_a_notebook_rows_of_a_cell_are_not_lines_of_the_file(
     entries_of: Callable[..., Any], make_finding: MakeFinding
 ) -> None:
     start, end = Position(3, 5, 2), Position(3, 9, 2)

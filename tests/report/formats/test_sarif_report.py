@@ -198,7 +198,7 @@ def test_a_file_is_named_by_its_uri(
     assert re.fullmatch(r"(file:///)?[A-Za-z0-9._~%/-]+", artifact["uri"])
 
 
-def test_in_a_notebook_rows_of_a_cell_are_no_lines_of_the_file(
+def test_in_a_notebook_rows_of_a_cell_are_not_lines_of_the_file(
     run_of: Callable[..., Any], make_finding: MakeFinding
 ) -> None:
     start, end = Position(5, 9, 3), Position(5, 12, 3)

@@ -145,7 +145,7 @@ def test_nothing_from_a_checked_file_reaches_the_terminal_raw(make_finding: Make
     assert shown.count("\\x1b[2J\\n[red]\\u202e") == 5
 
 
-def test_colour_changes_nothing_but_colour(make_finding: MakeFinding) -> None:
+def test_colour_changes_only_colour(make_finding: MakeFinding) -> None:
     import re
 
     finding = make_finding(fix=Applicability.SAFE)
@@ -187,7 +187,7 @@ def test_no_line_is_wider_than_the_terminal(make_finding: MakeFinding, message: 
         assert max(map(cell_len, narrow(finding, width, source))) <= width
 
 
-def test_the_fix_stands_under_its_finding(make_finding: MakeFinding) -> None:
+def test_the_fix_is_under_its_finding(make_finding: MakeFinding) -> None:
     look = Look(Paint(), fixes=True)
     finding = make_finding(row=2, fix=Applicability.SAFE)
     lines = list(text.render(Shown((finding,)), Excerpts({"train.py": SOURCE}), look))

@@ -61,7 +61,7 @@ def told(result: Any) -> dict[str, Any]:
     """The object that a program reads."""
 
     def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     text = RENDERERS["profile" if isinstance(result, Profile) else "verify"](result)
     parsed: dict[str, Any] = json.loads(text, parse_constant=refuse)

@@ -64,7 +64,7 @@ def test_hidden_characters_are_written_out(command: str) -> None:
 
 
 @COMMANDS
-def test_a_name_that_is_no_text_still_makes_a_file(command: str) -> None:
+def test_a_name_that_is_not_text_still_makes_a_file(command: str) -> None:
     odd = dataclasses.replace(SAMPLES[command][1], argv=("caf\udce9.py",), notes=("\ud800",))
     assert "caf\\xe9.py" in RENDER[command](odd).encode().decode()
 
@@ -84,7 +84,7 @@ def test_jinja2_is_imported_only_for_a_page(command: str) -> None:
 
 
 @COMMANDS
-def test_lanes_of_a_gpu_are_said_to_be_the_hosts(command: str) -> None:
+def test_lanes_of_a_gpu_are_marked_as_the_hosts(command: str) -> None:
     known = MORE["verify"][0] if command == "verify" else profiles.profile()
     for device, said in (("cpu", False), ("cuda", True)):
         machine = results.environment(device=device)

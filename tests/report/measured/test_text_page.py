@@ -55,7 +55,7 @@ def test_a_page_never_takes_more_than_forty_lines_nor_more_than_its_width(
 
 @pytest.mark.parametrize("width", [72, 100, 140])
 @pytest.mark.parametrize(("command", "result"), ALL, ids=lambda _: "")
-def test_paint_changes_nothing_but_colours(command: str, result: Any, width: int) -> None:
+def test_paint_changes_only_colours(command: str, result: Any, width: int) -> None:
     painted = RENDER[command](result, Paint(on=True), width)
     plain = RENDER[command](result, Paint(), width)
     assert painted != plain

@@ -61,7 +61,7 @@ def run_of(read_json: Callable[..., Any], tmp_path: Path) -> Callable[[Profile],
 # the findings ------------------------------------------------------------------------------
 
 
-def test_the_costly_ones_come_first_and_what_has_no_line_stands_at_the_first() -> None:
+def test_the_costly_ones_come_first_and_what_has_no_line_is_at_the_first() -> None:
     assert [(each.code, each.path, each.start.row) for each in as_findings(rich())] == [
         ("TR101", "cells/data.py", 31),
         ("TR501", "cells/models/residual.py", 54),
@@ -73,7 +73,7 @@ def test_the_costly_ones_come_first_and_what_has_no_line_stands_at_the_first() -
     ]
 
 
-def test_of_a_module_only_what_has_a_line_is_told() -> None:
+def test_only_what_has_a_line_in_a_module_is_told() -> None:
     found = as_findings(replace(rich(), argv=("-m", "cells.train")))
     assert [each.code for each in found] == ["TR101", "TR501", "TR702", "TR201", "TR201", "TR201"]
 

@@ -134,7 +134,7 @@ def test_memory_is_a_bar_for_each_part_against_the_largest() -> None:
 
 
 @pytest.mark.parametrize("phases", [None, 3, {}, {"forward": None}, {"forward": "x"}])
-def test_memory_that_is_not_known_is_no_bar(phases: object) -> None:
+def test_memory_that_is_not_known_has_no_bar(phases: object) -> None:
     assert profile_page.memory((RunFact("TR503", "memory", "x", {"phases": phases}),)) == {}
 
 

@@ -50,7 +50,7 @@ def test_the_command_to_copy_stays_whole() -> None:
 
 
 @pytest.mark.parametrize("width", [72, 140])
-def test_what_stands_at_the_end_is_there_however_much_there_is(width: int) -> None:
+def test_the_end_is_there_however_much_there_is(width: int) -> None:
     lines = render(crowded(), Paint(), width)
     labels = [line.split("  ")[0] for line in lines]
     for label in ("instruments", "not measured", "never ran", "outside", "note", "next", "took"):
@@ -140,7 +140,7 @@ def test_what_the_run_cannot_tell_is_nothing_and_not_zero() -> None:
     assert TIMES not in text(profile(findings=(finding(None),), costs={}))
 
 
-def test_rules_that_say_the_same_stand_behind_the_action() -> None:
+def test_rules_that_say_the_same_come_after_the_action() -> None:
     shown = flat(rich())
     assert "do it every hundred steps (TL204, fix available)" in shown
     assert "if the memory is there (TL509)" in shown
@@ -168,7 +168,7 @@ def test_without_a_finding_it_says_what_that_means() -> None:
     assert "No finding: only the time of a step was measured." in text(profile(costs={}))
 
 
-def test_without_a_finding_it_says_of_which_runs_and_what_the_limit_is() -> None:
+def test_without_a_finding_it_names_the_runs_and_the_limit() -> None:
     some = {"reads, shapes, gradients": 1.1, "layers": 1.2}
     said = "of what was watched (reads, shapes, gradients; layers), nothing costs 3% of a step."
     assert f"No finding: {said}" in flat(profile(costs=some))
@@ -176,7 +176,7 @@ def test_without_a_finding_it_says_of_which_runs_and_what_the_limit_is() -> None
     asked = "What the limit names was not watched; add input to --only, or leave it out."
     assert f"No finding: {said} {asked}" in unseen
     seen = flat(profile(costs=RUNS, limit="input: 71% of a step waits for the next batch (7 of"))
-    assert "No finding: beside what the limit names, nothing that was watched costs" in seen
+    assert "No finding: apart from what the limit names, nothing that was watched costs" in seen
     assert "add communication to --only" in flat(profile(costs=some, limit="ranks: the others"))
 
 
@@ -192,7 +192,7 @@ def test_the_cost_of_watching_is_a_cost_or_lost_in_the_noise() -> None:
         assert "instruments in runs of their own; what they cost is lost in the noise" in shown
 
 
-def test_where_most_of_a_step_is_in_no_finding_a_line_says_where_to_look() -> None:
+def test_a_line_says_where_to_look_if_no_finding_has_most_of_a_step() -> None:
     def said(limit: str = "processor: 1 of 2", share: float = 0.2, **lanes: float) -> str:
         found = finding(share, code="TR702")
         return flat(profile(limit=limit, lanes=lanes, findings=(found,)))
@@ -203,13 +203,13 @@ def test_where_most_of_a_step_is_in_no_finding_a_line_says_where_to_look() -> No
     ) in said(forward=0.6, backward=0.4)
     assert (
         "its largest part is backward (51%): look at the layers (`--details`), and what the loop "
-        "does beside the model, such as a loss in Python (42%)."
+        "does apart from the model, such as a loss in Python (42%)."
     ) in said(backward=0.51, other=0.42)
     for shown in (said(share=0.6, forward=1.0), said(), said("input: 71%", forward=1.0)):
         assert "is in no finding" not in shown
 
 
-def test_reads_without_a_gpu_stand_under_a_heading_of_their_own() -> None:
+def test_reads_without_a_gpu_are_under_a_heading_of_their_own() -> None:
     lines = render(rich(), Paint(), 140)
     at = lines.index("On a GPU the host would wait here; on this machine it costs nothing:")
     assert lines[at + 1].split("  ")[-1].strip() == (
@@ -235,7 +235,7 @@ def test_layers_are_a_table() -> None:
         assert re.search(r"     Net +40% · 1 parameter\n", text(unnamed))
 
 
-def test_what_is_to_be_read_stands_beside_its_label() -> None:
+def test_what_is_to_be_read_is_next_to_its_label() -> None:
     assert "\nmemory        12.5 of 79 GiB at most, in `backward`\n" in text(full())
 
 

@@ -39,7 +39,7 @@ def test_every_event_is_complete_and_on_its_row() -> None:
     assert parts[3]["args"] == {"line": "train.py:12"}
 
 
-def test_what_lies_inside_another_part_ends_before_it() -> None:
+def test_what_is_inside_another_part_ends_before_it() -> None:
     open_until: list[float] = []
     for each in events(*SPANS):
         if each["ph"] != "X" or each["cat"] == "step":

@@ -22,7 +22,7 @@ def under(shown: tuple[str, str]) -> str:
     return text[carets.index("^") : len(carets)]
 
 
-def test_carets_stand_under_the_place() -> None:
+def test_carets_are_under_the_place() -> None:
     text, carets = place("    total += loss.item()  \n", "loss.item()")
     assert text == "    total += loss.item()"
     assert carets == "             ^^^^^^^^^^^"

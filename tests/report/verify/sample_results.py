@@ -230,7 +230,7 @@ def rich() -> Result:
         why="random numbers are drawn in other processes, so augmentations differ",
     )
     wrong = numerics(Agreement.DIFFERS, apart=3e-4, why="the losses leave the envelope")
-    no_gpu = "it spares waiting for a GPU, and this run has none"
+    no_gpu = "it avoids waiting for a GPU, and this run has none"
     fixes = (
         fix(1, after=1.481, alone=comparison(ratio=1.769, numerics=declared_)),
         fix(2, after=1.014, alone=comparison(ratio=1.197, numerics=rounding),

@@ -39,7 +39,7 @@ def points(line: str) -> list[tuple[float, float]]:
 # scales ------------------------------------------------------------------------------------
 
 
-def test_a_scale_maps_to_percent_and_cuts_off_what_lies_outside() -> None:
+def test_a_scale_maps_to_percent_and_cuts_off_what_is_outside() -> None:
     scale = Scale(10, 20)
     assert [scale.at(each) for each in (5, 10, 12.5, 20, 99)] == [0, 0, 25, 100, 100]
     assert scale.from_top(12.5) == 75
@@ -91,14 +91,14 @@ def test_a_forest_has_a_row_for_the_noise_the_total_and_each_measured_fix() -> N
     assert [len(row.marks) for row in rows] == [1, 1, 2, 2, 2, 2, 1, 2, 2]
 
 
-def test_intervals_lie_around_their_ratio_and_inside_the_stricter_one() -> None:
+def test_intervals_are_around_their_ratio_and_inside_the_stricter_one() -> None:
     for row in forest(rich()).rows:
         for mark in row.marks:
             (low, high), outer = mark.inner, mark.outer
             assert outer[0] < low < mark.estimate.ratio < high < outer[1]
 
 
-def test_what_is_confirmed_lies_right_of_the_band_and_what_is_slower_left() -> None:
+def test_what_is_confirmed_is_right_of_the_band_and_what_is_slower_left() -> None:
     chart = forest(rich())
     marks = {row.key: row.marks for row in chart.rows}
     assert marks["TL101:train.py"][0].inner[0] > 1 + chart.margin
@@ -121,7 +121,7 @@ def test_pairs_are_dots_on_the_whole_change_and_on_the_noise() -> None:
     assert rows["total"].dots == pytest.approx([rows["total"].estimate.ratio] * 4, rel=0.05)
 
 
-def test_a_ratio_that_is_no_number_has_no_mark() -> None:
+def test_a_ratio_that_is_not_a_number_has_no_mark() -> None:
     bad = comparison(Verdict.UNRESOLVED, estimate=estimate(math.nan))
     assert forest(result(total=bad, fixes=())).rows[-1].marks == []
     endless = estimate(1.2, ci=(0.0, math.inf), strict=(0.0, math.inf))
@@ -191,7 +191,7 @@ def test_thousands_of_steps_are_gathered_into_few_bars() -> None:
 # losses ------------------------------------------------------------------------------------
 
 
-def test_losses_lie_over_each_other_within_the_envelope() -> None:
+def test_losses_are_drawn_over_each_other_within_the_envelope() -> None:
     chart = losses(numerics(apart=1e-4))
     assert chart is not None
     (original,), (changed,), (envelope,) = chart.original, chart.changed, chart.envelope
@@ -218,7 +218,7 @@ def test_equal_losses_are_called_equal() -> None:
     assert chart.apart == ()
 
 
-def test_a_loss_that_is_no_number_leaves_a_gap() -> None:
+def test_a_loss_that_is_not_a_number_leaves_a_gap() -> None:
     known = numerics(steps=5)
     pairs = list(known.losses)
     pairs[2] = (math.nan, math.inf)

@@ -156,7 +156,7 @@ def test_the_headline_says_why_rather_than_what_the_word_means() -> None:
     assert "more pairs would tell" not in headline
 
 
-def test_one_fix_stands_for_the_whole_change() -> None:
+def test_one_fix_is_the_whole_change() -> None:
     shown = page(result(strips=strips()))
     assert shown.text().count("[1.745, 1.809]") == 3
     dots = [attrs for tag, attrs in shown.elements if attrs.get("class") == "dot"]

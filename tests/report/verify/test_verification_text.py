@@ -132,7 +132,7 @@ def test_a_single_pair_has_no_interval() -> None:
     one = estimate(1.2, ci=(0.0, math.inf), strict=(0.0, math.inf), pairs=1)
     shown = text(result(total=comparison(Verdict.UNRESOLVED, estimate=one), fixes=()), details=True)
     assert f"{TIMES}1.200 no interval" in shown
-    assert "besides  1 pair" in shown
+    assert "also     1 pair" in shown
 
 
 def test_the_columns_of_a_wide_table_line_up() -> None:
@@ -249,7 +249,7 @@ def test_what_the_compared_steps_did_not_reach_is_said() -> None:
 def test_each_word_that_needs_a_reason_gets_one_sentence() -> None:
     shown = flat(rich())
     for part in (
-        "NOT MEASURABLE HERE (TL201, TL202): it spares waiting for a GPU, and this run has none",
+        "NOT MEASURABLE HERE (TL201, TL202): it avoids waiting for a GPU, and this run has none",
         "NOT EXERCISED (TL601): none of its lines ran in the measured part",
         "UNRESOLVED (TL105): about 23 pairs would tell",
         "DIFFERS (TL304): the losses leave the envelope; from step 4 on",
@@ -290,7 +290,7 @@ def test_cpu_ratios_are_said_not_to_predict_gpu_ratios(found: Result, said: bool
 
 
 @pytest.mark.parametrize(("device", "whose"), [("cpu", ""), ("cuda", " of the host")])
-def test_without_a_fix_it_is_said_whose_step_is_shown(device: str, whose: str) -> None:
+def test_without_a_fix_it_says_whose_step_is_shown(device: str, whose: str) -> None:
     found = result(
         environment=environment(device=device), lanes=lanes(), plan=None, aa=None, total=None
     )
@@ -371,7 +371,7 @@ def test_a_program_that_does_not_repeat_itself_is_said_to() -> None:
     assert "floor unknown · UNFIT for claims · its numbers: bitwise equal" in shown
 
 
-def test_a_folder_stands_for_the_files_in_it() -> None:
+def test_a_folder_counts_for_the_files_in_it() -> None:
     effects = (SideEffect("create", "runs/", kept=False, count=40),)
     assert "40 new files (runs/)" in text(result(side_effects=effects), details=True)
 
@@ -405,7 +405,7 @@ def test_a_command_of_the_script_is_told_and_not_called_let_through() -> None:
     assert "LET THROUGH" not in text(found, details=True)
 
 
-def test_what_a_package_starts_for_itself_is_no_alarm() -> None:
+def test_what_a_package_starts_by_itself_is_not_a_warning() -> None:
     found = result(side_effects=(SideEffect("helper", "fc-list --format", kept=True),))
     assert "fc-list" not in text(found)
     assert "started by packages: 1 process (fc-list --format)" in text(found, details=True)

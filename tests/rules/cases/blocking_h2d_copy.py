@@ -42,7 +42,7 @@ for step, (images, labels) in enumerate(loader):
     # case: in the background, by position
     images = images.cuda(0, True)
 
-    # case: computed before, which lies in other memory
+    # case: computed before, which is in other memory
     images = images.float().to(device)
 
     # case: computed on another line
@@ -62,7 +62,7 @@ for step, (images, labels) in enumerate(loader):
     # case: a number
     step = step.to(device)
 
-    # case: what is no part of the batch
+    # case: what is not part of the batch
     weights = torch.tensor(values).to(device)
 
     # case: now and then

@@ -86,7 +86,7 @@ for images, labels in loader:
     for index in range(3):
         points = torch.cat([points, sample(index)])  # TL212
 
-# case: it starts anew for each batch
+# case: it starts again for each batch
 for images, labels in loader:
     points = torch.empty(0, 3)
     for index in range(3):

@@ -33,7 +33,7 @@ y = checkpoint_sequential(blocks, 4, x, True)  # TL509 hint unsafe
 # case: a sequence that asks for the newer one by position
 y = checkpoint_sequential(blocks, 4, x, False)
 
-# case: three inputs are no argument of the checkpoint
+# case: three inputs are not an argument of the checkpoint
 y = checkpoint(block, x, mask, True)  # TL509 hint unsafe
 # becomes: y = checkpoint(block, x, mask, True, use_reentrant=False)
 

@@ -317,7 +317,7 @@ def make(c, batch_norm, bn, config, deep, depth, dim, first, g, i, kinds, n, nor
         # becomes: return nn.Sequential(nn.Conv2d(3, c, 3, bias=False), nn.BatchNorm2d(c))
     return nn.Identity()
 
-    # case: no fix: a condition that is no parameter
+    # case: no fix: a condition that is not a parameter
     layers = []
     for i in range(depth):
         layers.append(nn.Conv2d(c, c, 3))  # TL304 | no fix: only under a condition
@@ -361,7 +361,7 @@ def make(c, batch_norm, bn, config, deep, depth, dim, first, g, i, kinds, n, nor
             layers.append(nn.BatchNorm2d(c))
     return nn.Sequential(*layers)
 
-    # case: a power is no **kwargs
+    # case: a power is not **kwargs
     return nn.Sequential(nn.Linear(2 ** n, 8), nn.BatchNorm1d(8))  # TL304
 
 # head: a network, and what is done with it from outside
@@ -434,7 +434,7 @@ def init(m):
     if m.__class__.__name__.find('Conv') != -1:
         m.bias.data.fill_(0)
 
-# case: no fix: hasattr is no question: the attribute is there, and None
+# case: no fix: hasattr settles nothing: the attribute is there, and None
 for m in net:
     if hasattr(m, 'bias'):
         m.bias.data.zero_()
@@ -701,7 +701,7 @@ class Net(nn.Module):
         self.conv2 = nn.Conv2d(c, c, 3, bias=False)
     def forward(self, x): return self.conv1(F.relu(self.bn1(self.conv2(x))))
 
-# case: add_module in a class that is no Sequential
+# case: add_module in a class that is not a Sequential
 class Net(nn.Module):
     def __init__(self, c=8):
         self.add_module("conv", nn.Conv2d(c, c, 3))

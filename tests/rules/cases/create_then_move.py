@@ -211,13 +211,13 @@ for step, (images, labels) in enumerate(loader):
     order = torch.randperm(9)
     part = faces[order].to(device)
 
-    # case: scattered by what lies in host memory
+    # case: scattered by what is in host memory
     a = torch.zeros(3, 4).scatter_(1, classes, 1).to(device)
 
     # case: with what may be a tensor in host memory
     a = (torch.ones(3) * weights).to(device)
 
-    # case: an item chosen by what lies in host memory
+    # case: an item chosen by what is in host memory
     a = torch.eye(9)[classes].to(device)
 
     # case: an attribute of it
@@ -362,22 +362,22 @@ for step, (images, labels) in enumerate(loader):
     # case: by arguments that nobody sees
     a = torch.zeros(3).to(*where)
 
-    # case: like what lies on the device
+    # case: like what is on the device
     a = torch.zeros_like(images).to(device)
 
-    # case: like what may lie on the device
+    # case: like what may be on the device
     a = torch.zeros_like(state).to(device)
 
-    # case: like what lies in host memory
+    # case: like what is in host memory
     host = torch.tensor([1.0])
     a = torch.zeros_like(host).to(device)  # TL205 safe
     # becomes: a = torch.zeros_like(host, device=device)
 
-    # case: like what lies in host memory, where it stays
+    # case: like what is in host memory, where it stays
     host = torch.tensor([1.0])
     a = torch.zeros_like(host)
 
-    # case: random, and like what lies in host memory
+    # case: random, and like what is in host memory
     host = torch.tensor([1.0])
     a = torch.rand_like(host).to(device)  # TL205 unsafe
 
@@ -444,7 +444,7 @@ class Noise(nn.Module):
 def forward(x):
     return x + torch.ones(3).to(x.device)  # TL205 hint safe
 
-# case: in an object that is no module
+# case: in an object that is not a module
 class Car:
     def forward(self, x):
         return x + torch.ones(3).to(x.device)  # TL205 hint safe
@@ -461,7 +461,7 @@ def draw(n, x: torch.Tensor):
 
 optimizer.step()
 
-# case: like what lies in host memory, in a function
+# case: like what is in host memory, in a function
 def draw():
     host = torch.tensor([1.0])
     return torch.zeros_like(host).to(device)  # TL205 hint safe

@@ -181,7 +181,7 @@ def run(model, loader, criterion, optimizer):
         scores = model(images)
         batch_time.update(time.time() - start)
 
-        # case: a sum that is no time
+        # case: a sum that is not a time
         start = time.time()
         scores = model(images)
         print(time.time() + start)

@@ -28,7 +28,7 @@ if parser.parse_args().strict:
 # case: an action is drawn without chance
 act(x, deterministic=True)
 
-# case: the switch stands in a comment only
+# case: the switch is only in a comment
 # torch.backends.cudnn.benchmark = True
 
 # case: a comparison switches nothing on
@@ -332,7 +332,7 @@ if __name__ == "__main__":  # TL301 unsafe
     # added: torch.backends.cudnn.benchmark = True
     train(model, loader, optimizer)
 
-# head: a program whose training stands in a block that always runs
+# head: a program whose training is in a block that always runs
 model = nn.Conv2d(3, 8, 3).to("cuda")
 def train():
     for x in loader:
@@ -887,7 +887,7 @@ def train(model, loader, optimizer):
 if __name__ == "__main__": train(model, loader, optimizer)  # TL301 unsafe
 # becomes: if __name__ == "__main__": torch.backends.cudnn.benchmark = True; train(model, loader, optimizer)
 
-# head: a script whose imports stand in a `try` [bare]
+# head: a script whose imports are in a `try` [bare]
 from __future__ import print_function
 try:
     import argparse
@@ -1035,7 +1035,7 @@ from net import build
 """Like models.resnet50()."""
 build = make_mlp
 
-# head: a script in which something else may stand for torch [bare]
+# head: a script in which something else may be called torch [bare]
 try:
     import jittor
 except ImportError:

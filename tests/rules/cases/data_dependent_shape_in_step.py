@@ -76,7 +76,7 @@ for step, (images, labels) in enumerate(loader):
 
 # head: none
 
-# case: a model, of which nothing shows that a step calls it
+# case: a model that nothing shows to be called by a step
 class Net(nn.Module):
     def forward(self, x):
         x = x.cuda()

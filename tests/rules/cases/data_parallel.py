@@ -265,7 +265,7 @@ trainer.net = net
 # case: nothing trains
 model = nn.DataParallel(model)  # TL601 hint
 
-# case: nothing but a comment trains
+# case: only a comment trains
 model = nn.DataParallel(model)  # TL601 hint
 # loss.backward()
 
@@ -287,6 +287,6 @@ loss.backward()
 # head: a program that trains
 loss.backward()
 
-# case: one device that a name stands for, and several
+# case: one device that a name means, and several
 model = torch.nn.DataParallel(model, device_ids=[rank])
 model = torch.nn.DataParallel(model, device_ids=[*ranks])  # TL601

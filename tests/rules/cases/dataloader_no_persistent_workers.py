@@ -77,7 +77,7 @@ loader = DataLoader(dataset, num_workers=args.workers)
 for epoch in range(90):
     train(model, loader)
 
-# case: a name may stand for no workers
+# case: a name may mean no workers
 workers = 4
 if debug:
     workers = 0

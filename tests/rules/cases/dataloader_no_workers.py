@@ -323,7 +323,7 @@ images, labels = next(iter(DataLoader(datasets.MNIST('.'), batch_size=8)))
 loader = DataLoader(datasets.MNIST('.'))
 images, labels = next(iter(loader))
 
-# case: one batch, by a name that then stands for something else
+# case: one batch, by a name that then means something else
 loader = DataLoader(datasets.MNIST("."))
 images, labels = next(iter(loader))
 loader = other

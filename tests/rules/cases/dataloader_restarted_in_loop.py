@@ -273,7 +273,7 @@ for seed in range(5):
     for images in DataLoader(data, num_workers=4):
         train(model, images, optimizer)
 
-# case: a schedule for each round is no optimizer
+# case: a schedule for each round is not an optimizer
 for epoch in range(90):
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
     for images in DataLoader(data, num_workers=4):  # TL104 hint

@@ -1,4 +1,4 @@
-# TL704: switches of a bug hunt that stay on for whoever runs the script.
+# TL704: debugging switches that stay on for everybody who runs the script.
 
 # head: a program that trains on a GPU
 import os

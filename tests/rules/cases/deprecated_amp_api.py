@@ -1,4 +1,4 @@
-# TL503 hint: which uses of the old AMP packages are reported, and how they are written anew.
+# TL503 hint: which uses of the old AMP packages are reported, and how they are rewritten.
 
 # head: torch is imported
 import torch
@@ -263,7 +263,7 @@ kinds = (GradScaler, autocast)
 run(region=autocast, scaler=GradScaler())  # TL503 hint safe
 # becomes: run(region=autocast, scaler=torch.amp.GradScaler("cuda"))
 
-# case: a use that cannot be written anew
+# case: a use that cannot be rewritten
 with autocast(*options):  # TL503 hint | no fix: another order
     scaler = GradScaler()  # TL503 hint safe
     # becomes: scaler = torch.amp.GradScaler("cuda")
@@ -342,7 +342,7 @@ import torch.cuda.amp as half, math
 scaler = half.GradScaler()  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
 
-# case: an import that has something besides the old API
+# case: an import that has something in addition to the old API
 import torch
 from torch.cuda.amp import common, GradScaler
 scaler = GradScaler()  # TL503 hint safe

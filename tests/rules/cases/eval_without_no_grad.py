@@ -189,7 +189,7 @@ def validate(net, loader):
         correct += net(images).argmax(1).eq(labels).sum().item()
 net.requires_grad_(False)
 
-# case: a method of a class that is no module
+# case: a method of a class that is not a module
 class Embedder:
     def embed(self, loader):
         self.net.eval()

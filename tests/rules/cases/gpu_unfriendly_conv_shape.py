@@ -51,7 +51,7 @@ def layers(width, kernel, stride, size, options):
 
     # case: widths that the network chooses
     yield nn.Conv2d(3, 30, 3)
-    yield nn.Conv2d(30, 50, 3)  # TL307 pedantic | no fix: another network | says: 30 is no multiple of 8
+    yield nn.Conv2d(30, 50, 3)  # TL307 pedantic | no fix: another network | says: 30 is not a multiple of 8
     yield nn.ConvTranspose2d(50, 64, 2)  # TL307 pedantic
     yield nn.Conv2d(64, 64, 3)
 

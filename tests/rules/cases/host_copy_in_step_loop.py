@@ -375,7 +375,7 @@ for index, (images, labels) in enumerate(loader):
     kept = output.detach() if "cuda" in str(args.device) else output.cpu()
     kept = output.cpu() if args.device != "cpu" else output.detach()  # TL202
 
-    # case: the device of a tensor, which says where that one lies
+    # case: the device of a tensor, which says where that one is
     on_host = images.device.type == "cpu"
     if on_host or images.device.type == "cpu":
         kept = output.cpu()  # TL202
@@ -404,7 +404,7 @@ for index, (images, labels) in enumerate(loader):
     # case: a device that may be the CPU
     kept = output.to(args.device)
 
-# case: a batch that one of two branches moves, and that each round gets anew
+# case: a batch that one of two branches moves, and that each round gets again
 for images, labels in loader:
     if args.flip:
         images, labels = labels, images

@@ -126,7 +126,7 @@ for step, (images, labels) in enumerate(loader):
     if numpy.isnan(history) or math.isnan(count):
         count += 1
 
-    # case: the host's own check of such a number is no decision by a tensor
+    # case: the host's own check of such a number is not a decision by a tensor
     if not math.isfinite(loss.item()):
         count += 1
 

@@ -1,4 +1,4 @@
-# TL217: which indices of tensors on the device lie in host memory.
+# TL217: which indices of tensors on the device are in host memory.
 
 # every program:
 import numpy as np
@@ -21,7 +21,7 @@ for step, (images, labels) in enumerate(loader):
     optimizer.step()
 
     # case: a random order
-    mixed = images[torch.randperm(9)]  # TL217 unsafe | says: lies in host memory | marks: torch.randperm(9)
+    mixed = images[torch.randperm(9)]  # TL217 unsafe | says: is in host memory | marks: torch.randperm(9)
     # becomes: mixed = images[torch.randperm(9, device=images.device)]
 
     # case: random numbers
@@ -56,7 +56,7 @@ for step, (images, labels) in enumerate(loader):
     chosen = torch.zeros(9, dtype=torch.bool)
     part = images[~chosen] + images[chosen]
 
-    # case: an array stands beside it that has to be copied as well
+    # case: next to an array that has to be copied as well
     actions = np.load("actions.npy")
     part = output[np.arange(9), actions]  # TL217 hint unsafe # TL217 | no fix: other lines
 

@@ -30,7 +30,7 @@ x  # torchlint: Ignore  # TL003 | says: did you mean `ignore`
 # case: a word that means the same
 x  # torchlint: silence[TL201]  # TL003 | says: use `ignore`, `ignore-file`, `disable` or `enable`
 
-# case: an end that is no day
+# case: an end that is not a day
 x  # torchlint: ignore[TL201] until=2027-02-30  # TL003 | says: cannot be read, so nothing is suppressed … `ignore[TL201] until=2027-01-31 -- reason`
 
 # case: an end behind the reason
@@ -95,7 +95,7 @@ x  # torchlint: ignore[TL201, item-in-step-loop] TL999
 # case: left alone: a reference to a rule
 x  # torchlint: see the page of TL201
 
-# case: left alone: an unknown word that is no suppression
+# case: left alone: an unknown word that is not a suppression
 x  # torchlint: none
 
 # case: left alone: a comment for another tool
@@ -113,4 +113,4 @@ x
 x  # torchlint: ignore[TL998, TL999]  # TL003 | says: `TL998` is not a rule … `TL999` is not a rule
 
 # case: of many unknown names, the first twenty are named
-x  # torchlint: ignore[TL960, TL961, TL962, TL963, TL964, TL965, TL966, TL967, TL968, TL969, TL970, TL971, TL972, TL973, TL974, TL975, TL976, TL977, TL978, TL979, TL980, TL981, TL982]  # TL003 | says: `TL979` is not a rule … 3 more names in this comment are no rules
+x  # torchlint: ignore[TL960, TL961, TL962, TL963, TL964, TL965, TL966, TL967, TL968, TL969, TL970, TL971, TL972, TL973, TL974, TL975, TL976, TL977, TL978, TL979, TL980, TL981, TL982]  # TL003 | says: `TL979` is not a rule … 3 more names in this comment are not rules

@@ -111,7 +111,7 @@ for step, (images, labels) in enumerate(loader):
         seen = loss
     print(f"{seen}")
 
-    # case: what is printed of a tensor lies on the host
+    # case: what is printed of a tensor is on the host
     print(f"{loss.shape} {loss.device} {len(loader)}", "%s" % loss.dtype)
 
     # case: the text of an error
@@ -378,7 +378,7 @@ for step, (images, labels) in enumerate(loader):
     if not (most or use_amp):
         print(loss.mean().item())
 
-    # case: after skipping the rounds of which a name tells
+    # case: after skipping the rounds that a name tells about
     now = step % 100 == 0
     if not now: continue
     print(loss.item())
@@ -547,7 +547,7 @@ def train():
             # becomes: .eq(labels).sum())
     # added: right = int(right)
 
-        # case: a count beside something that is none
+        # case: a count next to something that is not one
         right += (output > 0).sum().item()  # TL201 unsafe
         # becomes: right += (output > 0).sum().detach().float()
         right += 0.5
@@ -721,7 +721,7 @@ def train():
         losses.append(loss.item())  # TL201 | no fix: does not start as `[]`
 
         # case: no fix for the list of an object
-        self.losses.append(loss.item())  # TL201 | no fix: the list is no variable
+        self.losses.append(loss.item())  # TL201 | no fix: the list is not a variable
 
         # case: a list
         kept.append(loss.item())  # TL201 safe | says: `torch.stack`
@@ -765,7 +765,7 @@ def train():
         # case: no fix for a list of an item, which is a view
         kept.append(output[0].item())  # TL201 | no fix: changed in place
 
-        # case: a list of something that is computed anew
+        # case: a list of something that is computed each time
         kept.append(output[0].exp().item())  # TL201 safe
         # becomes: kept.append(output[0].exp().detach())
     # added: kept = torch.stack(kept).flatten().tolist() if kept else []
@@ -816,7 +816,7 @@ def train():
         # becomes: scale = loss.exp().detach()
         again = (2 * scale * model(images)).mean()
 
-        # case: a coefficient where it stands
+        # case: a coefficient in place
         again = output - loss.item()  # TL201 unsafe
         # becomes: again = output - loss.detach()
 
@@ -940,7 +940,7 @@ def train():
         # becomes: total += output.mean().detach().float()
     # added: total = float(total)
 
-        # case: a count and a loss in one sum are no whole number
+        # case: a count and a loss in one sum are not a whole number
         right += (output > 0).sum().item()  # TL201 unsafe
         # becomes: right += (output > 0).sum().detach().float()
         right += loss.item()  # TL201 unsafe
@@ -963,12 +963,12 @@ def train():
         # becomes: right += len(images) * loss.detach().float()
     # added: right = float(right)
 
-        # case: a sum that is no count, although it is whole
+        # case: a sum that is not a count, although it is whole
         right += output.sum().item()  # TL201 unsafe
         # becomes: right += output.sum().detach().float()
     # added: right = float(right)
 
-        # case: a count that is divided is no int
+        # case: a count that is divided is not an int
         right += (output > 0).sum().item() / 3  # TL201 unsafe
         # becomes: right += (output > 0).sum().detach().float() / 3
     # added: right = float(right)
@@ -994,7 +994,7 @@ def train():
     # added: second = float(second)
 
         # case: no fix for an attribute
-        self.total += loss.item()  # TL201 | no fix: the sum is no variable
+        self.total += loss.item()  # TL201 | no fix: the sum is not a variable
 
         # case: no fix for a sum without a start
         unset += loss.item()  # TL201 | no fix: does not start as a literal 0
@@ -1473,7 +1473,7 @@ class Trainer:
             # case: a state that a function made of the model
             print(f"{create_state(network).step}")
 
-            # case: a number that stands beside the tensors of an output
+            # case: a number next to the tensors of an output
             print(f"{output.num_tokens} {output.n_experts} {output.step} {output.batch_size}")
             print(int(output.batch_size[0] / 2))
 
@@ -1487,7 +1487,7 @@ class Trainer:
                 norms[f"{name}.norm"] = p.grad.norm()
                 norms[name] = p.grad.norm().item()  # TL201
 
-            # case: names that stand beside modules and buffers
+            # case: names next to modules and buffers
             for name, part in network.named_modules():
                 print(f"{name}")
             for name, buffer in network.named_buffers():
@@ -1758,7 +1758,7 @@ def corners(matrices, width):
     far, near = (matrices @ points.T).ceil().int()
     return far, near
 def augment(images, matrices=None):
-    # case: without a device they lie in host memory
+    # case: without a device they are in host memory
     if matrices is None:
         matrices = drawn(images.shape[0], 2.0)
     far, near = corners(matrices, images.shape[3])
@@ -1971,7 +1971,7 @@ for phase in ("train", "val"):
         if phase == "val":
             print(loss.item())
 
-# case: what does the backward pass of what it is given is no loss
+# case: what does the backward pass of what it is given is not a loss
 class Fabric:
     def __init__(self, strategy):
         self._strategy = strategy

@@ -48,7 +48,7 @@ def loss_of(x, y):
 
     # case: the result has a name
     p = F.softmax(x, dim=1)
-    return -torch.log(p).mean()  # TL309 | no fix: something stands between
+    return -torch.log(p).mean()  # TL309 | no fix: there is something between
 
     # case: a comment inside
     return torch.log(  # of the probabilities  # TL309 | no fix: a comment
@@ -61,7 +61,7 @@ def loss_of(x, y):
     )
 
     # case: a constant is added
-    return torch.log(F.softmax(x, dim=1) + 1e-8)  # TL309 hint | no fix: something stands between
+    return torch.log(F.softmax(x, dim=1) + 1e-8)  # TL309 hint | no fix: there is something between
 
     # case: a constant with a name is added
     p = x.softmax(1)

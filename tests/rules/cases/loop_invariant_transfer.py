@@ -203,7 +203,7 @@ for images, labels in loader:
     loss.backward()
     optimizer.step()
 
-# case: a parameter, which may lie anywhere
+# case: a parameter, which may be anywhere
 def train(class_weights):
     for images, labels in loader:
         output = model(images.to(device))
@@ -361,7 +361,7 @@ class Blur(nn.Module):
     def forward(self, x, device):
         return F.conv2d(x, self.kernel.to(device))
 
-# case: an object that is no module
+# case: an object that is not a module
 class Blur:
     def __init__(self):
         self.kernel = torch.ones(1, 1, 3, 3) / 9

@@ -70,7 +70,7 @@ for step, (images, labels) in enumerate(loader):
     # case: a list of several things
     losses.append(loss, step)
 
-    # case: a sum that is no sum of its own
+    # case: a sum that is not a sum of its own
     total = weighted + loss
 
     # case: what a function returns
@@ -84,7 +84,7 @@ for step, (images, labels) in enumerate(loader):
     if step % 100 == 0:
         losses.append(loss)
 
-    # case: a sum that starts anew after some steps
+    # case: a sum that is reset after some steps
     total += loss
     if step % 100 == 0:
         total = 0.0
@@ -100,7 +100,7 @@ for step, (images, labels) in enumerate(loader):
     history["lr"] = rate
     history["loss"] += loss  # TL203
 
-    # case: an attribute that starts anew after some steps
+    # case: an attribute that is reset after some steps
     self.total += loss
     if step % 100 == 0:
         self.total = 0.0

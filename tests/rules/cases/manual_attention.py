@@ -59,7 +59,7 @@ class Attention(nn.Module):
         attn += bias
         return attn.softmax(-1) @ v  # TL306 hint
 
-        # case: a bias that stands first
+        # case: a bias that comes first
         return (bias + q @ k.mT).softmax(-1) @ v  # TL306 hint
 
         # case: a bias at times
@@ -135,7 +135,7 @@ class Attention(nn.Module):
         values, _ = (q @ k.mT).topk(8)
         return values.softmax(dim=-1) @ v
 
-        # case: scores that are no product
+        # case: scores that are not a product
         scores = F.leaky_relu(q + k)
         return scores.softmax(dim=-1) @ v
 
@@ -181,14 +181,14 @@ class Attention(nn.Module):
         # case: weights that go into a function
         return mask((q @ k.mT).softmax(-1), v)
 
-        # case: weights of which a method makes something else
+        # case: weights that a method makes into something else
         return (q @ k.mT).softmax(-1).cumsum(-1) @ v
 
         # case: weights that a method drops
         attn = (q @ k.mT).softmax(-1)
         return attn.drop_first() @ v
 
-        # case: weights of which an attribute is asked
+        # case: weights with an attribute that is read
         return (q @ k.mT).softmax(-1).shape
 
         # case: weights that nothing uses

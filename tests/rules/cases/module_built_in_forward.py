@@ -154,7 +154,7 @@ class Net(BaseModule):
     def forward(self, x):
         return nn.Linear(8, 8)(x)  # TL308
 
-# case: a class that is no module
+# case: a class that is not a module
 class Builder:
     def forward(self, x):
         return nn.Linear(8, 8)(x)

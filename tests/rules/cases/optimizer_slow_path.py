@@ -69,7 +69,7 @@ optimizer = optim.AdamW(params, foreach=False)  # foreach needs too much memory
 # The peak of foreach is too high.
 optimizer = optim.AdamW(params, foreach=False)
 
-# case: a comment beside what is no argument gives none
+# case: a comment next to what is not an argument gives no reason
 # The optimizer.
 optimizer = optim.Adam(params)  # TL403 hint
 

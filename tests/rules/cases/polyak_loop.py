@@ -139,7 +139,7 @@ for step, (images, labels) in enumerate(loader):
     for kept, current, old in zip(average.parameters(), model.parameters(), olds.parameters()):  # TL216 | no fix
         kept.lerp_(current, tau)
 
-    # case: what is zipped is no list of parameters
+    # case: what is zipped is not a list of parameters
     for kept, current in zip(average.parameters(), values):  # TL216 | no fix
         kept.lerp_(current, tau)
 
@@ -237,7 +237,7 @@ for step, (images, labels) in enumerate(loader):
         kept *= decay
         kept -= (1 - decay) * current
 
-    # case: two lines of which the first adds
+    # case: two lines; the first adds
     for kept, current in zip(average.parameters(), model.parameters()):
         kept += decay
         kept += (1 - decay) * current

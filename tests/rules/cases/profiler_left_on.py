@@ -4,7 +4,7 @@
 import torch
 
 # case: the loop over epochs
-with torch.profiler.profile() as profiler:  # TL703 | no fix: yours to say | says: records all steps
+with torch.profiler.profile() as profiler:  # TL703 | no fix: only you know | says: records all steps
     for epoch in range(3):
         for x, y in loader:
             criterion(model(x), y).backward()

@@ -28,7 +28,7 @@ def train(model, loader, optimizer, device):
         total += loss.item()
     return total
 
-# case: a state that is no tensor
+# case: a state that is not a tensor
 state = {}
 for x in loader:
     loss = model(x).mean()

@@ -287,7 +287,7 @@ class Spectra(Dataset):
     def __getitem__(self, index):
         return np.load("spectra.npy")[index]
 
-# case: a class whose bases stand on lines of their own [bare]
+# case: a class whose bases are on lines of their own [bare]
 import json
 import torch
 class Images(

@@ -157,7 +157,7 @@ def train(net, target_net, critic_net, teacher, loader, optimizer, criterion):
         F.mse_loss(net(state), self.value.detach()).backward()
         optimizer.step()
 
-        # case: an output that is no tensor
+        # case: an output that is not a tensor
         value = target_net(next_state).loss
         F.mse_loss(net(state), value.detach()).backward()
         optimizer.step()

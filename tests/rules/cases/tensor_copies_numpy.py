@@ -44,7 +44,7 @@ class Photos(torch.utils.data.Dataset):
         # case: an in-place method on the only copy
         return torch.tensor(image.astype(np.float32)).div_(255)  # TL105
 
-        # case: a tensor of which only the gradient is switched
+        # case: a tensor whose gradient alone is switched
         return torch.tensor(image).requires_grad_()  # TL105
 
         # case: an array that is written after the tensor has left
@@ -364,7 +364,7 @@ x = np.zeros((4, 4))
 x[0] = 1
 y = torch.tensor(x)  # TL105 hint
 
-# case: an array that is written before, anew on each round
+# case: an array that is written before, again on each round
 def collate(batch):
     found = []
     for item in batch:
@@ -582,7 +582,7 @@ frames = np.load('x.npy')
 x = torch.tensor(frames, device=device)  # TL105 hint | no fix: written in place
 frames[0] = 0
 
-# case: no fix: the name stands for constructors here and there
+# case: no fix: the name is that of constructors on both devices
 Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
 x = Tensor(np.ones(3))  # TL105 hint | no fix: on the GPU
 

@@ -94,7 +94,7 @@ for x, y in loader:  # TL502 pedantic unsafe
 # case: convolutions
 model = nn.Conv2d(3, 8, 3).to(device)
 
-# case: an encoder that is no transformer
+# case: an encoder that is not a transformer
 class Attentive(nn.Module):
     pass
 

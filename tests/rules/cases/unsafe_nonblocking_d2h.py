@@ -112,11 +112,11 @@ copy = output.to("cpu", non_blocking=True)
 def best():
     return copy.argmax(1)
 
-# case: what may lie anywhere
+# case: what may be anywhere
 def best(x):
     return x.to("cpu", non_blocking=True).argmax(1)  # TL207 hint unsafe
 
-# case: what lies in host memory
+# case: what is in host memory
 copy = torch.tensor([1.0]).to("cpu", non_blocking=True).numpy()
 
 # case: a module

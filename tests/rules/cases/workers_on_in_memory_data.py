@@ -1,4 +1,4 @@
-# TL109: workers over samples that lie in memory.
+# TL109: workers over samples that are in memory.
 
 # every program:
 import os

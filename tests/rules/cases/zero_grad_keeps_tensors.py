@@ -77,7 +77,7 @@ class Net(nn.Module):
 net = Net()
 net.zero_grad(set_to_none=False)
 
-# case: a class that is no module
+# case: a class that is not a module
 class Meter:
     def reset(self):
         self.zero_grad(set_to_none=False)

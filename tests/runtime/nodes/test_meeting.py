@@ -70,7 +70,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", json.dumps({"type": "meeting", "port": "x"})])
-def test_what_is_no_meeting_is_waited_over(tmp_path: Path, text: str) -> None:
+def test_what_is_not_a_meeting_is_waited_over(tmp_path: Path, text: str) -> None:
     path = tmp_path / "meeting.json"
     path.write_text(text)
     path.chmod(0o600)

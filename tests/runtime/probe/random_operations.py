@@ -1,7 +1,7 @@
 """Does what a seed says to the files of its folder, prints how each operation ended, then the tree.
 
 Started as a program: `random_operations.py SEED COUNT`. An even seed also changes its folder; an
-odd one also moves and removes folders, which may be one that the other kind stands in.
+odd one also moves and removes folders, which may be the current one of the other kind.
 """
 
 import glob

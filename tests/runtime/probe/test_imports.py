@@ -1,4 +1,4 @@
-"""The probe runs in the user's process: it brings nothing there but itself, torch and Python."""
+"""The probe runs in the user's process: it imports only itself, torch and Python there."""
 
 from __future__ import annotations
 

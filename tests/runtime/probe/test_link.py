@@ -175,7 +175,7 @@ finally:
     assert child.returncode == 70
 
 
-def test_a_script_that_sets_timeouts_sets_none_for_the_parent(side: Side) -> None:
+def test_a_script_that_sets_timeouts_does_not_set_them_for_the_parent(side: Side) -> None:
     child = side.start(
         """
 import socket

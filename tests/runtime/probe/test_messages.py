@@ -64,7 +64,7 @@ def test_every_instrument_finds_its_message_in_a_window(name: str) -> None:
     assert converted(window.found[name], INSTRUMENTS[name], name) == seen
 
 
-def test_what_an_instrument_keeps_beside_its_message_is_not_sent() -> None:
+def test_what_an_instrument_keeps_apart_from_its_message_is_not_sent() -> None:
     line = sent("window", WindowSeen(3, 0.5, None, {"layers": [_Record("Linear", "head", 4)]}))
     (module,) = decode(line).read(WindowSeen).found["layers"]
     assert "born" not in module

@@ -71,7 +71,7 @@ def test_workers_of_every_start_method_run_what_python_would(
     )
     files = {"app/train.py": text, "app/data.py": "def who():\n    return 'disk'\n"}
     served = {name: text.replace("disk", "served") for name, text in files.items()}
-    # What plain Python makes of the files that the overlay stands for.
+    # What plain Python makes of the files that the overlay replaces.
     root = write(served if changed else files)
     main = ["-m", "app.train"] if as_module else ["app/train.py"]
     truth = python([*main, "--epochs", "1"], root)

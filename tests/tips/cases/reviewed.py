@@ -402,7 +402,7 @@ def main():
 if __name__ == "__main__":
     main()
 
-# case: workers that start anew each epoch [select=TL103]
+# case: workers that start again each epoch [select=TL103]
 def main():
     model = models.resnet18().to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

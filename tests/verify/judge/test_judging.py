@@ -1,4 +1,4 @@
-"""What is said of the whole change and of each fix, from blocks that were made up."""
+"""What is said about the whole change and about each fix, from blocks that were made up."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_each_fix_has_its_worth_alone_and_after_the_others():
     ]  # fmt: skip
 
 
-def test_of_the_whole_alone_nothing_is_said_of_single_fixes():
+def test_nothing_is_said_about_single_fixes_if_only_the_whole_is_measured():
     found = judge(THREE, per_fix=False)
     assert found.total().verdict is Verdict.CONFIRMED
     assert all(each.estimate is None for each in found.alone().values())
@@ -209,7 +209,7 @@ def test_the_hosts_time_does_not_say_what_a_gpu_waits_for():
     assert found[1].hidden_by is None
 
 
-def test_without_lanes_nothing_is_said_to_hide_a_fix():
+def test_without_lanes_nothing_hides_a_fix():
     found = fix_results(fixes_of("a", "b", "c"), look(data=()), judge(THREE))
     assert found[1].hidden_by is None
 

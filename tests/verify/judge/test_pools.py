@@ -63,7 +63,7 @@ def one_look(pool, draw, size, *, faster=(1.0,), design=DESIGN):
 
 @cache
 def looks(pool, size, **more):
-    """250 experiments with one change: the machine, and what is said of the change."""
+    """250 experiments with one change: the machine, and what is said about the change."""
     draw = random.Random(size)
     found = (one_look(pool, draw, size, **more) for _ in range(DRAWS))
     return [(floor, change) for floor, (change,) in found]
@@ -200,7 +200,7 @@ def test_holm_alone_keeps_a_family_of_normal_values_honest(size, real):
 
 
 @pytest.mark.parametrize(("faster", "size"), [(1.0, 8), (1.05, 4), (1.05, 8)])
-def test_the_pairs_that_are_said_to_be_needed_mostly_suffice(faster, size):
+def test_the_announced_number_of_pairs_mostly_suffices(faster, size):
     draw = random.Random(11)
     settled = []
     for _ in range(DRAWS):

@@ -1,4 +1,4 @@
-"""What is said of the machine and of each change, at the edges of the rules."""
+"""What is said about the machine and about each change, at the edges of the rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pairs_of(*ratios, **more):
 
 
 def around(ratio, spread, size=4):
-    """Pairs whose log ratios lie evenly around a ratio, `spread` apart from it at most."""
+    """Pairs whose log ratios are spread evenly around a ratio, `spread` apart from it at most."""
     return pairs_of(
         *(ratio * math.exp(spread * (2 * each / (size - 1) - 1)) for each in range(size))
     )
@@ -81,7 +81,7 @@ def test_noise_raises_the_bar_for_a_difference():
     assert "the machine's own noise of 8.0%" in found.why
 
 
-def test_noise_is_no_reason_where_the_margin_is_not_cleared_either():
+def test_noise_is_not_a_reason_where_the_margin_is_not_cleared_either():
     found = judged(around(1.02, 0.005), margin=0.08)
     assert found.estimate.strict[0] > 1
     assert (found.verdict, found.why) == (Verdict.UNRESOLVED, "")
@@ -219,7 +219,7 @@ def test_a_machine_that_differs_from_itself_is_unfit():
         assert "identical programs differ, by up to 6." in found.why
 
 
-def test_a_difference_that_the_margin_swallows_is_none():
+def test_a_difference_that_the_margin_swallows_is_not_one():
     found = noise(around(1.005, 0.001), DESIGN)
     assert found.estimate.strict[0] > 1
     assert found.fit
@@ -298,7 +298,7 @@ def test_noise_is_said_with_what_may_cause_it(pairs, words):
     assert words in noise(pairs, DESIGN).why
 
 
-# what more pairs would bring ---------------------------------------------------------------
+# what more pairs would show ----------------------------------------------------------------
 
 
 def outlook(ratio, sd, size=4, floor=MARGIN):
@@ -322,13 +322,13 @@ def test_the_pairs_needed_grow_with_the_spread_and_with_nearness_to_the_margin()
 def test_the_pairs_needed_settle_it_in_two_of_three_cases():
     found = outlook(1.10, 0.08, 8)
     needed = pairs_needed(found)
-    assert found.chance(needed - 1, anew=True) < 2 / 3 <= found.chance(needed, anew=True)
+    assert found.chance(needed - 1, all_new=True) < 2 / 3 <= found.chance(needed, all_new=True)
 
 
 def test_more_pairs_than_anybody_would_run_are_not_named():
     found = judged(around(1.02, 0.3))
     assert found.estimate.pairs_needed is None
-    assert found.why == f"{MOST_PAIRS} pairs might not tell"
+    assert found.why == f"even {MOST_PAIRS} pairs might not settle it"
 
 
 def test_noise_that_more_pairs_narrow_counts_as_such():
@@ -337,25 +337,25 @@ def test_noise_that_more_pairs_narrow_counts_as_such():
 
 def test_noise_never_narrows_to_less_than_the_margin():
     noisy, quiet = outlook(1.02, 0.01, 4, floor=0.03), outlook(1.02, 0.01, 4)
-    assert noisy.chance(100, anew=True) == quiet.chance(100, anew=True)
+    assert noisy.chance(100, all_new=True) == quiet.chance(100, all_new=True)
 
 
 def test_chances_grow_where_the_truth_is_nearly_known():
     found = outlook(1.05, 0.02, 8)
-    chances = [found.chance(size, anew=True) for size in (9, 12, 16, 30)]
+    chances = [found.chance(size, all_new=True) for size in (9, 12, 16, 30)]
     assert chances == sorted(chances)
     assert chances[-1] > 0.95
 
 
 def test_a_chance_counts_every_verdict():
     faster, slower = outlook(1.05, 0.02, 8), outlook(1 / 1.05, 0.02, 8)
-    assert faster.chance(16, anew=True) == pytest.approx(slower.chance(16, anew=True))
-    assert outlook(1.0, 0.005, 8).chance(16, anew=True) > 0.95
+    assert faster.chance(16, all_new=True) == pytest.approx(slower.chance(16, all_new=True))
+    assert outlook(1.0, 0.005, 8).chance(16, all_new=True) > 0.95
 
 
 def test_keeping_the_measured_pairs_leaves_less_to_chance():
     far = outlook(1.10, 0.05, 8)
-    assert far.chance(16, anew=False) > far.chance(16, anew=True)
+    assert far.chance(16, all_new=False) > far.chance(16, all_new=True)
 
 
 @repeatable
@@ -367,8 +367,8 @@ def test_keeping_the_measured_pairs_leaves_less_to_chance():
     st.integers(1, 50),
     st.booleans(),
 )
-def test_a_chance_is_a_probability(ratio, sd, size, floor, more, anew):
-    chance = outlook(ratio, sd, size, floor).chance(size + more, anew=anew)
+def test_a_chance_is_a_probability(ratio, sd, size, floor, more, all_new):
+    chance = outlook(ratio, sd, size, floor).chance(size + more, all_new=all_new)
     assert -1e-12 <= chance <= 1 + 1e-12
 
 

@@ -113,7 +113,7 @@ def judged(
     *,
     seeded: Program | None = None,
 ) -> Numerics:
-    """What is said of one changed program."""
+    """What is said about one changed program."""
     runner = Runner({ORIGINAL: original, "changed": changed}, {"changed": seeded or changed})
     return dict(compare(runner, {"changed": declared}))["changed"]
 
@@ -168,7 +168,7 @@ def test_a_slightly_wrong_update_differs(bad: float) -> None:
     assert "step" in found.why
 
 
-def test_a_number_that_falls_to_the_other_side_of_zero_in_one_run_is_no_difference() -> None:
+def test_a_number_that_falls_to_the_other_side_of_zero_in_one_run_is_not_a_difference() -> None:
     runner = Runner({ORIGINAL: Program(), "changed": Program(noise=EPS, flip=(None, 4))})
     found = dict(compare(runner, {"changed": ""}))["changed"]
     assert found.agreement is Agreement.ROUNDING
@@ -262,7 +262,7 @@ def test_losses_that_are_no_number_in_both_are_equal_and_that_is_said() -> None:
 
 
 @pytest.mark.parametrize("value", [NAN, math.inf])
-def test_a_loss_that_is_no_number_in_one_of_them_differs(value: float) -> None:
+def test_a_loss_that_is_not_a_number_in_one_of_them_differs(value: float) -> None:
     broken = [*FALLING[:4], *[[value]] * 6]
     for before, after in ((FALLING, broken), (broken, FALLING)):
         found = fixed(before, after)
@@ -381,7 +381,7 @@ def test_a_switch_that_was_held_back_is_named() -> None:
 
 
 class Idle:
-    """Has a weight whose gradient is nothing but what is left of a sum of such a size."""
+    """Has a weight whose gradient is only what is left of a sum of such a size."""
 
     def __init__(self, size: float, seed: int) -> None:
         self.size, self.seed = size, seed
@@ -393,7 +393,7 @@ class Idle:
         return trace([[1.0]] * STEPS, {"idle": way})
 
 
-def test_a_parameter_that_moves_by_noise_alone_is_no_witness() -> None:
+def test_a_parameter_that_moves_by_noise_alone_is_not_a_witness() -> None:
     programs: Any = {ORIGINAL: Idle(1e-9, 1), "changed": Idle(1e-7, 2)}
     found = dict(compare(Runner(programs), {"changed": ""}))["changed"]
     assert found.agreement is Agreement.ROUNDING
@@ -411,6 +411,6 @@ def test_a_parameter_that_moves_by_noise_alone_is_no_witness() -> None:
     ],
     ids=str,
 )
-def test_numbers_that_are_none_are_refused(odd: dict[str, Any]) -> None:
+def test_what_are_not_numbers_is_refused(odd: dict[str, Any]) -> None:
     with pytest.raises(MalformedError, match="record: "):
         Trace.from_record(recorded(**odd))

@@ -1,4 +1,4 @@
-"""What lies beyond the steps whose numbers were compared."""
+"""What is beyond the steps whose numbers were compared."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_evaluation_is_looked_for_in_the_files_of_the_project(script, tmp_path):
     assert beyond(script, evaluates=False, files=files) == ("evaluation (steps.py:3)",)
 
 
-def test_a_script_without_data_or_evaluation_has_none_to_reach(script, tmp_path):
+def test_a_script_without_data_or_evaluation_cannot_reach_them(script, tmp_path):
     (tmp_path / "train.py").write_text("train()\n")
     assert beyond(script, passes=0, evaluates=False) == ()
 

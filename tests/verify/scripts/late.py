@@ -1,4 +1,4 @@
-"""Trains in epochs of 20 steps; what stands at the end of one is not seen in the first steps."""
+"""Trains in epochs of 20 steps; what comes at the end of one is not seen in the first steps."""
 
 import torch
 from torch import nn

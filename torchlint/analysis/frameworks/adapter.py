@@ -9,7 +9,7 @@ _NONE: _Names = frozenset()
 
 
 class Setting(NamedTuple):
-    """An argument of a framework's class that stands for something torch has itself.
+    """An argument of a framework's class that sets something torch has itself.
 
     `of` is a pattern for the dotted name of the class, `keywords` are those that set it. `words` is
     a pattern for the text of files that may leave it at its default.
@@ -123,7 +123,7 @@ class Framework(NamedTuple):
     unwraps: _Names = _NONE
     """Methods that return the module inside the wrapped one that they are given."""
     host_parameters: _Names = _NONE
-    """Parameters of a step hook that are numbers. Others get what lies on the device."""
+    """Parameters of a step hook that are numbers. Others get what is on the device."""
     module_parameters: _Names = _NONE
     """Parameters of a step hook that are modules."""
     state_tensors: _Names = _NONE

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Layer:
     """A layer at a place in a model.
 
-    `call` constructs it; None if it is unknown what stands there. `place` is the expression that
+    `call` constructs it; None if it is unknown what is there. `place` is the expression that
     puts it there: the constructor itself, or the name it was given before.
     """
 
@@ -50,7 +50,7 @@ class Step:
     """What a layer's output goes into.
 
     `after` constructs that layer; None if it is anything else than a known layer. `place` is
-    where it stands in the container or, if `called`, the call in `forward`.
+    where it is in the container or, if `called`, the call in `forward`.
     """
 
     after: cst.Call | None
@@ -64,5 +64,5 @@ def unknown(node: cst.CSTNode) -> Chain:
 
 
 def either(chains: list[Chain], node: cst.CSTNode) -> Chain:
-    """One of these chains runs; without any, it is unknown what stands at `node`."""
+    """One of these chains runs; without any, it is unknown what is at `node`."""
     return reduce(or_, chains) if chains else unknown(node)

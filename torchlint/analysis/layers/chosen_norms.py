@@ -22,7 +22,7 @@ _DEEPEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The classes that a parameter can stand for, all of them batch norms.
+    """The classes that a parameter can be, all of them batch norms.
 
     `sure` says that this file shows what is passed for it: no call leaves that open, and there is
     a call.
@@ -34,8 +34,8 @@ class Choice:
 
 
 def choice_of(func: cst.BaseExpression, module: Module) -> Choice | None:
-    """What a parameter that is called stands for; None if it is no parameter, or may stand for
-    anything but a batch norm."""
+    """What a parameter that is called can be; None if it is not a parameter, or may be anything but
+    a batch norm."""
     param = _parameter(func, module)
     return None if param is None else _choice(module, param, 0)
 

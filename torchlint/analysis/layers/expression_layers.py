@@ -1,4 +1,4 @@
-"""Which layers an expression stands for, and in what order a container runs them."""
+"""Which layers an expression means, and in what order a container runs them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Layers:
         self._sequences: dict[cst.CSTNode, Chain] = {}
         self._grown: dict[GrownList, Chain] = {}
 
-    # what stands where ---------------------------------------------------------------------
+    # what is where -------------------------------------------------------------------------
 
     def constructor(self, call: cst.Call) -> tuple[str, ...]:
         """The dotted names that a call constructs; empty unless each candidate is known."""
@@ -75,7 +75,7 @@ class Layers:
         return isinstance(value, (cst.Name, cst.Attribute)) and bool(self.module.resolve(value))
 
     def is_one_of(self, call: cst.Call, names: Iterable[str]) -> bool:
-        """Whether a call constructs one of these, whatever alias stands for."""
+        """Whether a call constructs one of these, under whatever alias."""
         found = self.constructor(call)
         return bool(found) and set(found).issubset(names)
 
@@ -117,7 +117,7 @@ class Layers:
     # modules -------------------------------------------------------------------------------
 
     def chain(self, node: cst.CSTNode) -> Chain:
-        """What runs when the module that an expression stands for is called."""
+        """What runs when the module that an expression means is called."""
         cached = self._chains.get(node)
         if cached is None:
             self._chains[node] = unknown(node)  # a module that is part of itself
@@ -193,7 +193,7 @@ class Layers:
 
     @staticmethod
     def _moved(chain: Chain, value: cst.CSTNode, node: cst.CSTNode) -> Chain:
-        """A layer that got a name stands where the name does."""
+        """A layer that got a name is where the name is."""
 
         def move(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
             return tuple(Layer(each.call, node) if each.place is value else each for each in layers)

@@ -66,7 +66,8 @@ def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bo
 
 
 def _counts(source: cst.BaseExpression, module: Module) -> bool:
-    """Whether a loop may get something beside the batch: `enumerate(loader)`, `zip(a, b)`."""
+    """Whether a loop may get something in addition to the batch: `enumerate(loader)`,
+    `zip(a, b)`."""
     if isinstance(source, cst.Call):
         return module.calls(source, "builtins.enumerate", "builtins.zip")
     return not is_over_loader(source, module.values)

@@ -35,7 +35,7 @@ class Cost(Enum):
     WORK = "work"
     """It reads a file, decodes, transforms or tokenizes."""
     MEMORY = "memory"
-    """It indexes tensors, arrays or lists that lie in memory."""
+    """It indexes tensors, arrays or lists that are in memory."""
     TABLE = "table"
     """It reads a row of a Hugging Face dataset; what that costs is up to the collate function."""
     STREAM = "stream"
@@ -51,9 +51,9 @@ class Dataset:
 
     `reason` says what costs, for `Cost.WORK`, or what holds the samples, for `Cost.MEMORY` of no
     class of the project; `held` why worker processes would lose or spoil
-    something; `option` names the parameter of the constructor that brings the work, where it
-    does none without; `imported` is the dotted name that it comes from, if that is elsewhere;
-    `indexed` says that a class has a `__getitem__`, so that its workers repeat no samples.
+    something; `option` names the parameter of the constructor that causes the work, where it does
+    none without; `imported` is the dotted name that it comes from, if that is elsewhere; `indexed`
+    says that a class has a `__getitem__`, so that its workers repeat no samples.
     """
 
     cost: Cost
@@ -78,7 +78,7 @@ _LAZY = frozenset(
     {"h5py.File", "zarr.open", "zarr.open_array", "zarr.open_group", "tables.open_file",
      "netCDF4.Dataset", "xarray.open_dataset", "xarray.open_zarr"}
 )  # fmt: skip
-"""Open files of which only what is indexed is read, and decompressed."""
+"""Open files that read, and decompress, only what is indexed."""
 _READING_WORDS = re.compile(
     r"(?:^|_)(?:imread|(?:load|read|open|get|pull)_(?:image|img|audio|wav|video|frame|mask|mel|"
     r"spectrogram|text_mel_pair)s?|pil_loader|image_loader|parse_audio|read_text|read_bytes|"
@@ -96,7 +96,7 @@ _LIGHT_METHODS = frozenset(
 
 
 def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
-    """What a class says of its objects as datasets; None if they are none."""
+    """What a class says about its objects as datasets; None if they are not datasets."""
     bases = module.definitions.bases(class_)
     methods = module.definitions.methods(class_)
     if _streams(bases, methods):
@@ -174,7 +174,7 @@ def _work(
 def _read_of_file(
     class_: cst.ClassDef, functions: list[Function], module: Module
 ) -> Dataset | None:
-    """An item of what lies in an open file: `self.images[index]` of an HDF5 file."""
+    """An item of what is in an open file: `self.images[index]` of an HDF5 file."""
     for function in functions:
         for node in module.within(function.body):
             if not isinstance(node, cst.Subscript):
@@ -222,7 +222,7 @@ def _optional_parameter(spelled: str, methods: dict[str, Function], module: Modu
 
 
 def _only_indexes(getitem: Function, module: Module) -> bool:
-    """Whether a sample is only picked out of what lies in memory."""
+    """Whether a sample is only picked out of what is in memory."""
     return all(_light(call, module) for call in module.calls_within(getitem.body))
 
 

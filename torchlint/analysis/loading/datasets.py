@@ -44,7 +44,7 @@ _DISPLAYS = (cst.List, cst.Tuple, cst.ListComp, cst.GeneratorExp)
 
 
 def dataset_of(node: cst.BaseExpression | None, module: Module, depth: int = 0) -> Dataset:
-    """What is known of the dataset that an expression stands for."""
+    """What is known of the dataset that an expression means."""
     if node is None or depth > _DEEPEST:
         return _UNKNOWN
     return _dataset_of(module, node, depth)
@@ -117,7 +117,7 @@ def _bound(binding: Binding, module: Module, depth: int) -> Dataset:
 
 
 def _part(node: cst.BaseExpression, index: int, module: Module) -> cst.BaseExpression | None:
-    """The expression of the `index`-th of several values; `random_split` stands for all."""
+    """The expression of the `index`-th of several values; `random_split` counts for all."""
     if isinstance(node, (cst.Tuple, cst.List)):
         return node.elements[index].value if index < len(node.elements) else None
     if isinstance(node, cst.Call):

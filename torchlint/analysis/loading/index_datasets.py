@@ -1,4 +1,4 @@
-"""Datasets that are nothing but indices: `range(n)`, `torch.arange(n)`, `split_idx["train"]`."""
+"""Datasets that contain only indices: `range(n)`, `torch.arange(n)`, `split_idx["train"]`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def holds_indices(dataset: cst.BaseExpression | None, module: Module) -> bool:
 
 
 def counting(dataset: cst.BaseExpression | None, module: Module) -> cst.Call | None:
-    """The `range(n)` or `torch.arange(n)` that an expression stands for, and nothing else."""
+    """The `range(n)` or `torch.arange(n)` that an expression means, and nothing else."""
     made = dataset
     if isinstance(dataset, cst.Name):
         bindings = module.flow.reaching(dataset)

@@ -18,7 +18,7 @@ class Spelled(dict[str, list[cst.BaseExpression]]):
 
     def __init__(self) -> None:
         self.read: set[cst.CSTNode] = set()
-        """The expressions of which all is known."""
+        """The expressions about which everything is known."""
 
 
 _DEEPEST = 4

@@ -125,8 +125,8 @@ class _Follower:
 
 
 def read_again(call: cst.Call, module: Module) -> Loop | None:
-    """The loop on each of whose rounds the loader that a call builds is read anew, as in that of
-    epochs; None if there is none, if each round builds a loader, or if few rounds read it."""
+    """The loop that reads the loader that a call builds again in each round, as one over epochs
+    does; None if there is none, if each round builds a loader, or if few rounds read it."""
     why = "no loop of the file, as one over epochs, is known to read this loader in each round"
     places: tuple[Loop, ...] = ()
     for reading in readings(call, module):
@@ -138,7 +138,7 @@ def read_again(call: cst.Call, module: Module) -> Loop | None:
 
 
 def _around(reading: LoaderUse, module: Module) -> Iterator[tuple[Loop, str]]:
-    """The loops around a use, each with why it does not read the loader anew in each round; that
+    """The loops around a use, each with why it does not read the loader again in each round; that
     is empty for one that does."""
     rebuilding = {above for each in reading.built for above in module.ancestors(each)}
     for each in reading.built:
@@ -157,7 +157,7 @@ def _around(reading: LoaderUse, module: Module) -> Iterator[tuple[Loop, str]]:
             if module.loops.guard(place, loop) is not None:
                 yield loop, "the loop around its use reads it only now and then: {}"
             elif loop in rebuilding:
-                yield loop, "each round of this loop builds the loader anew: {}"
+                yield loop, "each round of this loop builds the loader again: {}"
             else:
                 yield loop, "{} has a single round" if _has_one_round(loop, module) else ""
 

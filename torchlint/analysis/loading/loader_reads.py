@@ -140,7 +140,7 @@ def _looped(loop: cst.For, module: Module) -> Reads:
 
 @once
 def _around_steps(module: Module) -> frozenset[cst.CSTNode]:
-    """All that lies around a backward pass or an optimizer step."""
+    """Everything around a backward pass or an optimizer step."""
     return frozenset(each for step in module.loops.anchors for each in module.ancestors(step))
 
 

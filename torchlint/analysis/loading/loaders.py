@@ -47,7 +47,7 @@ class Loader:
 def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
     """The call as a loader that has `num_workers` missing or literally 0.
 
-    None if it is no loader, or where `*args` or `**kwargs` may bring workers.
+    None if it is not a loader, or where `*args` or `**kwargs` may set workers.
     """
     kind = _kind(call, module)
     if kind is None:
@@ -155,7 +155,7 @@ def _hands_on(init: cst.FunctionDef, module: Module) -> bool:
 
 def is_left_alone(loader: Loader, module: Module) -> bool:
     """Whether workers would not pay, or the author wants none: a loader that nothing is read from
-    or a few batches, a batch that is the whole dataset, a comment beside the 0."""
+    or a few batches, a batch that is the whole dataset, a comment next to the 0."""
     if feeds_nothing(loader.call, module):
         return True
     if _whole_dataset(loader, module):

@@ -103,7 +103,7 @@ def made_by(
 ) -> tuple[str, ...]:
     """The dotted names of what made a value or opened what it is part of: `h5py.File` for
     `h5py.File(path)["images"]`, for a list of such, and for `self.file["images"]` of a class that
-    keeps one. What is read as a whole, `file["images"][:]`, is no part of it any more."""
+    keeps one. What is read as a whole, `file["images"][:]`, is not part of it any more."""
     while isinstance(node, cst.Subscript | cst.Attribute) and not _is_of_self(node):
         if isinstance(node, cst.Subscript) and not _is_keyed(node):
             return ()

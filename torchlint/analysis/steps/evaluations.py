@@ -42,7 +42,7 @@ class Evaluations:
         """Whether the model evaluates where `node` runs: after `.eval()`, in a loop under
         `torch.no_grad()`, in a function that evaluates.
 
-        With `inside`, only what lies within that loop's body is looked at. Code under `no_grad`
+        With `inside`, only what is within that loop's body is looked at. Code under `no_grad`
         outside such a loop is a metric or an update; its caller decides whether it is hot.
         """
         return self.evaluation_around(node, inside) is not None
@@ -76,7 +76,7 @@ class Evaluations:
         return None
 
     def grad_is_off(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
-        """Whether `node` lies under `torch.no_grad()` within the loop's body, or the function."""
+        """Whether `node` is under `torch.no_grad()` within the loop's body, or the function."""
         return self.grad_off_around(node, inside) is not None
 
     def grad_off_around(self, node: cst.CSTNode, inside: Loop | None = None) -> cst.With | None:

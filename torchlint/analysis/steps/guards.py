@@ -64,8 +64,8 @@ def rarity(
     test: cst.BaseExpression, inner: frozenset[str] = frozenset(), *, truth: bool = True
 ) -> Rarity | None:
     """What shows that the condition of an `if` holds on few steps: every so many, when logging,
-    when something broke. One that holds in one process only is none of these: the others wait for
-    it when gradients are averaged.
+    when something broke. One that holds in one process only is not one of these: the others wait
+    for it when gradients are averaged.
 
     Args:
         inner: names that take all of their values on each step, as those of a loop over parameters
@@ -201,7 +201,7 @@ def looks_for_broken(test: cst.BaseExpression) -> bool:
 
 
 def _mentioned(test: cst.BaseExpression) -> list[str]:
-    """The names in a condition, without those of which it only asks whether they are None: a
+    """The names in a condition, without those that it only compares with None: a
     `log_writer` that is there is so on every step."""
     found = [
         word for part in asked_for(test) if not asks_for_identity(part) for word in words(part)

@@ -215,7 +215,7 @@ class Loops:
 
     @cached_property
     def training_functions(self) -> frozenset[cst.FunctionDef | None]:
-        """The functions that hold a training step; None stands for the top level."""
+        """The functions that hold a training step; None means the top level."""
         return frozenset(map(self.function, self.step_loops)) | self.stepping_functions.keys()
 
     def is_closure(self, function: cst.FunctionDef) -> bool:
@@ -305,7 +305,7 @@ class Loops:
         *,
         truth: bool = True,
     ) -> cst.BaseExpression | None:
-        """What shows that a condition holds on few steps: itself, or what a name in it stands for,
+        """What shows that a condition holds on few steps: itself, or what a name in it refers to,
         as in `due = step % 100 == 0`, or what a function of this file returns that it asks:
         `if counter.due():` with `return self.steps % 100 == 0`.
 
@@ -323,7 +323,7 @@ class Loops:
     def _meant(
         self, test: cst.BaseExpression, *, truth: bool
     ) -> Iterator[tuple[cst.BaseExpression, bool]]:
-        """The conditions that the names and calls of a condition stand for, and whether they hold
+        """The conditions that the names and calls of a condition refer to, and whether they hold
         where it does, or where it does not."""
         asked = {part: holds is truth for part, holds in asked_truths(test)}
         for name, holds in asked.items():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 Demand = tuple[str, str]
-"""A parameter, and what must be said of it for code to run: `true`, `false`, `none`, `some`,
+"""A parameter, and what must be true of it for code to run: `true`, `false`, `none`, `some`,
 `tensor`, `array`, `no tensor`, `== 'mean'` or `!= 'mean'`."""
 Given = tuple[str, str]
 """A parameter, and what a caller passes for it: see `passed`."""
@@ -92,7 +92,7 @@ def _after_leaving(
 def _said(
     test: cst.BaseExpression, module: Module, *, truth: bool, names: int = 0
 ) -> Iterator[Demand]:
-    """What the truth of a condition says of parameters of its function."""
+    """What the truth of a condition says about parameters of its function."""
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         yield from _said(test.expression, module, truth=not truth, names=names)
     elif isinstance(test, cst.BooleanOperation):

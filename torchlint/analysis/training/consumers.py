@@ -1,4 +1,4 @@
-"""What becomes of a value that was read from the device: who takes it, what it decides."""
+"""How a value that was read from the device is used: who takes it, what it decides."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _goes_where_host_is_required(use: cst.CSTNode, module: Module) -> bool:
 
 
 def consumer(sync: Sync, module: Module) -> cst.Call | None:
-    """The call that the value is passed to, if it is an argument as it stands."""
+    """The call that the value is passed to, if it is an argument by itself."""
     node: cst.CSTNode = sync.call
     parent = module.parent(node)
     while isinstance(parent, (cst.Attribute, cst.Call, cst.Subscript)):

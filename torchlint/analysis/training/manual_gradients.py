@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 _IN_PLACE_SUMS = frozenset({"add_", "sub_", "copy_", "addcmul_", "index_add_"})
 
 
-def reads(module: Module, besides: cst.CSTNode | None = None) -> bool:
+def reads(module: Module, outside: cst.CSTNode | None = None) -> bool:
     """Whether the file uses gradients as tensors without asking for `None` first.
 
     Args:
-        besides: code that does not count.
+        outside: code that does not count.
     """
-    read = next(_unchecked(module, besides), None)
+    read = next(_unchecked(module, outside), None)
     if read is None:
         return False
     return because(True, "the file reads gradients without a test for `None`, in {:line}", read)
 
 
-def accumulates(module: Module, besides: cst.CSTNode | None = None) -> bool:
+def accumulates(module: Module, outside: cst.CSTNode | None = None) -> bool:
     """Whether the file adds to gradients in place, which needs tensors to be there."""
-    summed = next((grad for grad in _unchecked(module, besides) if _is_summed(grad, module)), None)
+    summed = next((grad for grad in _unchecked(module, outside) if _is_summed(grad, module)), None)
     if summed is None:
         return False
     return because(True, "the file adds to gradients in place, in {:line}", summed)
@@ -53,7 +53,7 @@ def asks_for_none(test: cst.CSTNode) -> bool:
     )
 
 
-def _unchecked(module: Module, besides: cst.CSTNode | None) -> Iterator[cst.Attribute]:
+def _unchecked(module: Module, outside: cst.CSTNode | None) -> Iterator[cst.Attribute]:
     grads = [
         node
         for name in module.spelled("grad")
@@ -66,7 +66,7 @@ def _unchecked(module: Module, besides: cst.CSTNode | None) -> Iterator[cst.Attr
             continue
         if _is_called_or_set(node, module):
             continue
-        if all(above is not besides for above in module.ancestors(node)):
+        if all(above is not outside for above in module.ancestors(node)):
             yield node
 
 

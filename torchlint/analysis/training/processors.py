@@ -110,7 +110,7 @@ def _compares_device(test: cst.Comparison, *, truth: bool) -> bool:
 
 def _is_device_of_program(node: cst.BaseExpression) -> bool:
     """`device`, `args.device.type`, `str(self.device)`; not `x.device`, which says where a tensor
-    lies."""
+    is."""
     if isinstance(node, cst.Call) and len(node.args) == 1:
         node = node.args[0].value
     while isinstance(node, cst.Attribute) and node.attr.value == "type":

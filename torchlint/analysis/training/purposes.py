@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Purpose(Enum):
-    """What becomes of the number; where it has several uses, the one that needs it most."""
+    """What the number is used for; of several uses, the one that needs it most."""
 
     SIZE = auto()
-    """`x[:n]`, `range(n)`, `torch.zeros(n)`: the host must know it to go on."""
+    """`x[:n]`, `range(n)`, `torch.zeros(n)`: the host must know it to continue."""
     CONDITION = auto()
     """`if n > 3`, `assert math.isfinite(n)`."""
     COEFFICIENT = auto()
@@ -84,7 +84,7 @@ def purpose_of_value(value: cst.BaseExpression, module: Module) -> Purpose:
 
 
 def is_shown_rarely(use: cst.BaseExpression, module: Module) -> bool:
-    """Whether a use lies under `if step % 100 == 0` or the like."""
+    """Whether a use is under `if step % 100 == 0` or the like."""
     return module.loops.guard(use, module.loops.judged_within(use)) is not None
 
 
@@ -94,7 +94,7 @@ def is_on_device(node: cst.BaseExpression, module: Module) -> bool:
 
 
 def _named(node: cst.BaseExpression, module: Module) -> list[cst.Name]:
-    """The reads of the name that an expression is given to as it stands."""
+    """The reads of the name that an expression is given to by itself."""
     parent = module.parent(node)
     if isinstance(parent, cst.Assign) and len(parent.targets) == 1:
         target = parent.targets[0].target

@@ -72,7 +72,7 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
             type_ = call.args[0].value
             if not CPU_TYPES.isdisjoint(module.resolve(type_)):
                 return Sync(call, f".type({dotted_text(type_)})", func.value, scalar=False)
-        # With `non_blocking=True` Python goes on before the copy is done.
+        # With `non_blocking=True` Python continues before the copy is done.
         if name == "to" and module.literal(argument(call, "non_blocking", 2)) is not True:
             device = argument(call, "device", 0)
             if device is not None and module.values.is_cpu(device):
@@ -239,7 +239,7 @@ def _is_text(node: cst.BaseExpression, module: Module) -> bool:
 class Operand:
     """What is known of the tensor that a sync reads.
 
-    `sure`: it lies on the device as far as the file shows; otherwise `parameters` names the
+    `sure`: it is on the device as far as the file shows; otherwise `parameters` names the
     parameters that decide, and `tensor` says whether it is a tensor at all.
     """
 

@@ -28,7 +28,7 @@ _STAYS = frozenset(
     add add_ sub sub_ mul mul_ div div_ pow neg fill_ zero_ normal_ uniform_ random_ bernoulli_
     """.split()
 )
-"""Methods of a tensor whose result lies where it lies, if they are given nothing but numbers."""
+"""Methods of a tensor whose result is on its device, if they are given only numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +93,7 @@ def transfer_behind(made: cst.BaseExpression, module: Module) -> Transfer | None
 
 
 def follow(made: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression, Transfer | None]:
-    """The largest expression around a tensor whose result lies where that lies, and the transfer
+    """The largest expression around a tensor whose result is on the same device, and the transfer
     behind it, if there is one."""
     node = made
     for _ in range(_LONGEST):
@@ -121,7 +121,7 @@ def follow(made: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression
 
 
 def _keeps_place(node: cst.CSTNode, parent: cst.CSTNode, module: Module) -> bool:
-    """Whether what a parent makes of a tensor lies where that lies: `2 * x`, `x < 1`, `x[:, 0]`."""
+    """Whether what a parent makes of a tensor is on its device: `2 * x`, `x < 1`, `x[:, 0]`."""
     others: list[cst.CSTNode] = []
     if isinstance(parent, cst.BinaryOperation):
         others = [parent.left, parent.right]

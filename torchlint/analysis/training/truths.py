@@ -42,7 +42,7 @@ def truths(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
 
 
 def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | None:
-    """What a condition reads, or None if it is no tensor, lies on the host or is unknown.
+    """What a condition reads, or None if it is not a tensor, is on the host or is unknown.
 
     A name or attribute alone says too little: a list, a dict and the output of a model have a
     truth that costs nothing, and what a framework passes to a hook may be a number. It must be
@@ -79,7 +79,7 @@ def _not_computed(nodes: list[cst.BaseExpression], module: Module) -> Operand | 
 
 
 def origin_of(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
-    """What a name was last given, if there is only one such place beside `x = None`; else the
+    """What a name was last given, if there is only one such place apart from `x = None`; else the
     expression itself."""
     for _ in range(_MOST_NAMES):
         reaching = module.flow.reaching(node)

@@ -1,4 +1,4 @@
-"""Why a value is not known to be a tensor on the device, for whoever asks `torchlint why`."""
+"""Why a value is not known to be a tensor on the device, for a user who asks `torchlint why`."""
 
 from __future__ import annotations
 

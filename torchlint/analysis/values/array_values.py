@@ -204,7 +204,7 @@ def _elementwise(node: cst.Call, values: Inference) -> Value:
         return Value(Kind.FRESH)
     if operands and all(value.only(Kind.HOST | Kind.SCALAR) for value in operands):
         return Value(Kind.SCALAR)
-    # On a tensor or something unknown: an array or a number, but nothing that lies on a device.
+    # On a tensor or something unknown: an array or a number, but nothing that is on a device.
     return Value(Kind.ARRAY | Kind.SCALAR | Kind.UNKNOWN)
 
 

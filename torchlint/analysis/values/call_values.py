@@ -165,7 +165,7 @@ class CallValues:
         if name.startswith("torch.nn.functional."):
             return self._computed(node)
         if name == "torch.nn.utils.clip_grad_norm_":
-            return DEVICE_VALUE  # the norm, which lies where the gradients do
+            return DEVICE_VALUE  # the norm, which is on the device of the gradients
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
             return Value(Kind.MODULE)
         if name in torch_api.NOT_TENSORS or name.startswith(torch_api.NOT_TENSOR_PACKAGES):
@@ -201,7 +201,7 @@ class CallValues:
         return self._beside(value, depth + 1) if value is not None and depth < 4 else None
 
     def _computed(self, node: cst.Call) -> Value:
-        """A tensor function: its result lies where its tensors lie."""
+        """A tensor function: its result is on the device of its tensors."""
         contents = self._contents(node)
         device = argument(node, "device")
         if device is not None:
@@ -297,7 +297,7 @@ class CallValues:
             if given is not None:
                 result |= self._values.value(given)
         if found.has(Kind.PARAMETER) and result.has(Kind.DEVICE | Kind.CPU):
-            result = result.without(Kind.TENSOR)  # it lies where the argument does
+            result = result.without(Kind.TENSOR)  # it is on the device of the argument
         if result.has(TENSORS) and not found.has(Kind.CONTAINER):
             return Value(result.kind & (TENSORS | Kind.PARAMETER), result.parameters)
         return result if result.kind else UNKNOWN_VALUE

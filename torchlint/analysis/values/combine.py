@@ -1,4 +1,4 @@
-"""What becomes of values that meet: in a container, or on the two sides of an operator."""
+"""The value that results where values meet: in a container, or on the two sides of an operator."""
 
 from __future__ import annotations
 

@@ -61,12 +61,12 @@ class Definitions:
         return found
 
     def class_named(self, name: str) -> cst.ClassDef | None:
-        """The class that a dotted name of the form `:Name` stands for."""
+        """The class that a dotted name of the form `:Name` refers to."""
         own = self.named(name)
         return own if isinstance(own, cst.ClassDef) else None
 
     def named(self, name: str) -> cst.ClassDef | cst.FunctionDef | None:
-        """The class or function that a dotted name of the form `:Name` stands for."""
+        """The class or function that a dotted name of the form `:Name` refers to."""
         return self._by_name.get(name[1:]) if name.startswith(":") else None
 
     def callee(self, node: cst.Call) -> cst.FunctionDef | None:

@@ -14,7 +14,7 @@ class Kind(Flag):
     DEVICE = auto()
     """A tensor on the accelerator, if the project uses one: a model's output, `x.cuda()`."""
     CPU = auto()
-    """A tensor that lies in host memory: `x.cpu()`, a batch that was not moved."""
+    """A tensor in host memory: `x.cpu()`, a batch that was not moved."""
     TENSOR = auto()
     """A tensor on an unknown device."""
     LIKELY = auto()
@@ -48,7 +48,7 @@ class Value:
     """What is known of an expression's value.
 
     `parameters` are the parameters of the enclosing function that it is computed from; those with
-    an `@` in front name the device that it lies on; `classes` the dotted names of the project
+    an `@` in front name the device that it is on; `classes` the dotted names of the project
     classes that it can be an instance of, `dtype` the array's element type where the code says it.
     """
 
@@ -80,7 +80,7 @@ class Value:
         return self.kind._value_ & kind._value_ != 0  # `&` of flags takes twenty times as long
 
     def only(self, kind: Kind) -> bool:
-        """Whether it is known, and can be nothing but one of these."""
+        """Whether it is known, and can only be one of these."""
         return self.kind._value_ != 0 and self.kind._value_ & ~kind._value_ == 0
 
     def without(self, kind: Kind) -> Value:
@@ -92,7 +92,7 @@ class Value:
 
 
 def placing(parameters: frozenset[str]) -> frozenset[str]:
-    """Those of a value's parameters that name the device that it lies on."""
+    """Those of a value's parameters that name the device that it is on."""
     return frozenset(each for each in parameters if each.startswith("@"))
 
 
@@ -109,7 +109,7 @@ _MODULE_WORDS = re.compile(
     r"forward|fsdp|lora|main|module|new|old|orig?|original|parallel|raw|ref|reference|single|split|"
     r"student|teacher|to_train|train|unwrapped|with\w*_loss|without_\w+|wrapped|wrapper)$"
 )
-"""`model_names` and `model_parser` are no modules."""
+"""`model_names` and `model_parser` are not modules."""
 _MAKES = re.compile(
     r"^_*(?:build|configure|construct|create|define|get|initiali[sz]e|instantiate|load|make|prepare|"
     r"setup|set_up|unwrap|wrap)_"
@@ -119,7 +119,7 @@ _ACTS = re.compile(
     r"log|optimi[sz]e|pretrain|print|profile|register|reset|run|save|set|test|train|unfreeze|"
     r"update|validate)_"
 )
-"""`train_model(x)` is no call of a model."""
+"""`train_model(x)` is not a call of a model."""
 _LOSS_WORDS = re.compile(
     r"(?:^|_)(?:criterion|criterions?|loss_(?:fn|func|function)|objective)(?:_\w{1,80})?$"
     r"|^criterion\w*$"

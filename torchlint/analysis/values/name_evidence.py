@@ -27,7 +27,7 @@ _HOST_TYPES = frozenset(
 
 
 class _TypeCheck(NamedTuple):
-    """What a check says of a name in some code.
+    """What a check says about a name in some code.
 
     Args:
         name: the name in the check.
@@ -83,7 +83,7 @@ class NameEvidence:
 
     def checked(self, use: cst.Name) -> list[tuple[cst.Name, Kind]]:
         """What checks say that a name is at a use of it, each with the place in the check:
-        `Kind.HOST` after `if not isinstance(x, float): continue`, `Kind.UNKNOWN` where it is no
+        `Kind.HOST` after `if not isinstance(x, float): continue`, `Kind.UNKNOWN` where it is not a
         tensor."""
         checks = self._type_checks.get(use.value)
         if not checks:
@@ -156,7 +156,7 @@ def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:
     if call.func.attr.value == "backward":
         if given is not None:
             yield given
-        # `accelerator.backward(loss)`, `strategy.backward(loss, model)`: those are no tensors.
+        # `accelerator.backward(loss)`, `strategy.backward(loss, model)`: those are not tensors.
         takes_loss = given is not None and "loss" in dotted_text(given).lower()
         several = sum(arg.keyword is None for arg in call.args) > 1
         if not takes_loss and not several:

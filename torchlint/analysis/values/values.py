@@ -362,7 +362,7 @@ class Values:
 
     def _kept_under(self, name: cst.Name, key: str) -> Value:
         """What the file puts under a key of a dict: `{"step": 0}`, `state["step"] = 0`; nothing
-        if something else may stand there as well."""
+        if something else may be there as well."""
         value = NO_VALUE
         for binding in self._flow.reaching(name):
             if binding.how is How.UPDATE:
@@ -404,20 +404,18 @@ class Values:
     @cached_property
     def attributes(self) -> dict[cst.ClassDef, dict[str, list[Binding]]]:
         """For each class, the assignments to `self.name` in its methods."""
-        attributes_by_class: dict[cst.ClassDef, dict[str, list[Binding]]] = {}
+        attributes: dict[cst.ClassDef, dict[str, list[Binding]]] = {}
         for assign in self.tree.nodes(cst.Assign):
             for target in assign.targets:
-                self._collect_attributes(
-                    attributes_by_class, target.target, assign, assign.value, ()
-                )
+                self._collect_attributes(attributes, target.target, assign, assign.value, ())
         for annotated in self.tree.nodes(cst.AnnAssign):
             if annotated.value is not None:
                 self._collect_attributes(
-                    attributes_by_class, annotated.target, annotated, annotated.value, ()
+                    attributes, annotated.target, annotated, annotated.value, ()
                 )
         for call in self.tree.nodes(cst.Call):
-            self._collect_buffer(attributes_by_class, call)
-        return attributes_by_class
+            self._collect_buffer(attributes, call)
+        return attributes
 
     def is_buffer(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is `self.name`, and the class gives the name a buffer alone."""

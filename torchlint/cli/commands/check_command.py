@@ -157,7 +157,7 @@ def command(
 
 
 def _adding_ceilings(profile_file: str | None, *, hints: bool) -> Callable[[Checked], None]:
-    """A function that adds to the findings of a check what a profile says of them.
+    """A function that adds to the findings of a check what a profile says about them.
 
     Raises:
         click.ClickException: the profile cannot be used; raised before the check.
@@ -175,7 +175,7 @@ def _adding_ceilings(profile_file: str | None, *, hints: bool) -> Callable[[Chec
 
 
 class _Bases(NamedTuple):
-    """What a check is held against: a baseline, if any is `known`, and a revision."""
+    """What a check is compared with: a baseline, if any is `known`, and a revision."""
 
     known: bool
     baseline: str | None

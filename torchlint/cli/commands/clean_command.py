@@ -19,7 +19,7 @@ def command(cache_dir: str | None) -> None:
     used for a month are removed automatically.
 
     \f
-    Exit codes: 0, or 2 if the folder is no cache or cannot be emptied.
+    Exit codes: 0, or 2 if the folder is not a cache or cannot be emptied.
     """
     from torchlint.memory.cache import clear
 

@@ -118,7 +118,7 @@ def _measured(
 
 
 def _make(fixes: Fixes, proven: _Proven, *, apply: bool, show_fixes: bool) -> tuple[int, list[str]]:
-    """Print or write the fixes; the exit code, and what there is to say of it."""
+    """Print or write the fixes; the exit code, and what there is to say about it."""
     from torchlint.fixes import fixer
     from torchlint.report.terminal.safe_text import plural
 

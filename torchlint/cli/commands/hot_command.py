@@ -31,7 +31,7 @@ def command(paths: tuple[str, ...], options: Options, output_format: str) -> Non
 
     A block per file: its training loops and the functions that a framework calls on each step, and
     below them the calls into the project, with the line of each. A call is followed (→ function),
-    or the reason why not stands behind it:
+    or a reason says why not:
       not on each step   a condition such as `if step % 100 == 0`
       evaluation         `model.eval()`, `torch.no_grad()` around a loop, the name of a function
       likely             `forward` of a model that no call was found for; findings there are hints

@@ -126,7 +126,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     """Run the script for some steps, and say what its step waits for.
 
     This runs your script. Each finding names a line, what it costs, and the most that a step could
-    gain; what `torchlint check` says of the same line is named beside it.
+    gain; what `torchlint check` says about the same line is named next to it.
     """
     begun = time.monotonic()
     program = program_from(words, module)

@@ -59,7 +59,7 @@ def command(rule: str | None, output_format: str) -> None:
 
 
 def family(word: str) -> list[Rule]:
-    """The rules of a family such as TL2, as `--select` takes it; none if it is no family."""
+    """The rules of a family such as TL2, as `--select` takes it; none if it is not a family."""
     from torchlint.config.settings import normalised, unknown_selector
     from torchlint.ruleapi.registry import all_rules
 

@@ -9,7 +9,7 @@ also tells how long a step is blocked by messages.
 ## Why it is slow
 Every exchange takes time, and ends only when the last rank has come. `DistributedDataParallel`
 averages gradients in each backward pass. If they are only added to by the next one, that average
-was for nothing: the sum can be averaged once. A rank with more work holds up all the others.
+was wasted: the sum can be averaged once. A rank with more work holds up all the others.
 
 ## How it is seen
 In a run of its own. `DistributedDataParallel` times its exchange itself: from the first message to
@@ -20,7 +20,7 @@ stepped between it and the next one, and the gradients were not zero in between.
 A rank is the slow one if it works longest in eight of ten steps or more, and on the whole longer
 than the others. It works while it has a processor, and while it waits for anything but messages,
 batches and a processor, as Linux counts it: a rank that only shares its processors with others is
-none. Where the system does not count that, only the time with a processor is work. A rank whose
+not slow. Where the system does not count that, only the time with a processor is work. A rank whose
 loader is slow is reported as such (TR101).
 
 ## What the ceiling means
@@ -35,7 +35,7 @@ loader is slow is reported as such (TR101).
 With one rank, and with NCCL: there a wait ends when its work is queued on the GPU, so the times of
 the host say nothing. Messages that FSDP or a compiled function sends without Python are not seen,
 nor is the copy of buffers (such as the statistics of batch norms) that DDP sends in a forward pass.
-Nothing is said of slow ranks where ranks send to each other one by one, as in a pipeline.
+Nothing is said about slow ranks where ranks send to each other one by one, as in a pipeline.
 
 ## What to do
 For accumulation, run all but the last of the backward passes, and their forward passes, in
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 _MOSTLY: Final = 0.8
 """Of the steps: in which the slow rank works longest."""
 _WORKS: Final = 0.5
-"""Of what a slow rank holds up the others, but for the processor that it lacked itself: what its
+"""Of what a slow rank holds up the others, apart from the processor that it lacked itself: what its
 own work takes longer than theirs."""
 _LONGER: Final = 0.1
 """Of its own work; less is chance."""

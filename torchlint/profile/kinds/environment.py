@@ -7,9 +7,9 @@ script trains: anomaly detection, `CUDA_LAUNCH_BLOCKING=1`, `PYTORCH_NO_CUDA_MEM
 
 ## Why it is slow
 Anomaly detection keeps a Python traceback of each operation and looks for NaN in each gradient.
-`CUDA_LAUNCH_BLOCKING` makes the host wait for each kernel; without the memory cache each tensor is
-asked of the driver; the distributed debug level checks each collective against those of the other
-ranks.
+`CUDA_LAUNCH_BLOCKING` makes the host wait for each kernel; without the memory cache, the driver is
+asked for the memory of each tensor; the distributed debug level checks each collective against
+those of the other ranks.
 
 ## How it is seen
 torch and the environment are asked between two steps, so it does not matter who switched it on: the

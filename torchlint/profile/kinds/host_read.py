@@ -2,38 +2,38 @@
 
 ## What it does
 Reports lines at which the host reads values of tensors: `loss.item()`, `float(loss)`, `if loss:`,
-`print(loss)`, `tensor.tolist()`, `.numpy()`, `.cpu()`, and what reads without saying so: `x[mask]`,
+`print(loss)`, `tensor.tolist()`, `.numpy()`, `.cpu()`, and what reads implicitly: `x[mask]`,
 `nonzero`, `unique`, `masked_select`, `where` with one argument, `repeat_interleave` with a tensor.
 
 ## Why it is slow
-The host orders work for the GPU and goes on. To read a value, it has to wait until the GPU has done
-everything that was ordered before, and meanwhile it orders nothing. Then the GPU runs dry.
+The host queues work for the GPU and continues. To read a value, it has to wait until the GPU has
+done everything that was queued before, and meanwhile it queues nothing. Then the GPU is idle.
 
 ## How it is seen
 Each such call is counted at its line of your code, also inside `forward`, in helpers and in
-callbacks of a framework. On a GPU, only tensors that lie there count, and the call is timed. A read
+callbacks of a framework. On a GPU, only tensors that are there count, and the call is timed. A read
 and what follows it at the same line (`.cpu().numpy()`) count once.
 
 On a CPU nothing waits, so this is a list of the lines that would wait on a GPU, as far as is known.
-What datasets and torch's optimizers read is left out, since it would lie in main memory there too;
+What datasets and torch's optimizers read is left out, since it would be in main memory there too;
 `.to("cpu")` cannot be told from `.to(device)`, and is left out as well.
 
 ## What the ceiling means
 The step time if the host did not wait at this line at all. A wait that is removed often moves to
-the next read of the step, and the GPU's own work sets an end to what can be gained.
+the next read of the step, and the GPU's own work limits what can be gained.
 
 ## When it is silent
 - At a line that reads in a single step of the window, or in one of fifty or fewer: a value that is
   logged now and then costs next to nothing.
 - Where C++ code reads, as `torch.tensor` of a list of tensors does; or a method that a subclass of
-  `Tensor` has written anew.
+  `Tensor` overrides.
 - In a program that `torch.compile` has compiled, functions of `torch` such as `torch.nonzero(x)`
   are not watched; methods such as `x.nonzero()` are.
 
 ## What to do
 Keep sums and metrics in tensors on the device, and read them once every hundred steps. Decide by
 tensors with `torch.where` in place of `if`. Replace `x[mask]` by a product with the mask, or by
-`masked_fill`, where the shape need not change. Pass `output_size` to `repeat_interleave`.
+`masked_fill`, where the shape does not have to change. Pass `output_size` to `repeat_interleave`.
 
 ## References
 - PyTorch documentation, "CUDA semantics: asynchronous execution"
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _RULES: Final = ("TL201", "TL202", "TL204", "TL215")
 _RAREST: Final = 0.02
-"""Of steps; what is read as rarely is no finding, wherever the window begins."""
+"""Of steps; what is read as rarely is not a finding, wherever the window begins."""
 _MOST_SHARE: Final = 0.99
 _BY_SHAPE: Final = frozenset(
     ("mask index", "nonzero", "unique", "masked_select", "where", "repeat_interleave")

@@ -4,7 +4,7 @@
 Reports a line that waits for a `DataLoader` in each step, with the time that it waits there. If the
 training process loads the batches itself, it names the stage that takes most of the time: the
 dataset, or the function that makes a batch of samples. It also reports a loader whose worker
-processes start anew in each epoch, if that takes a notable part of it.
+processes start again in each epoch, if that takes a notable part of it.
 
 ## Why it is slow
 While a step waits for a batch, neither the model nor the GPU works. Worker processes load the next
@@ -12,10 +12,10 @@ batches during the step; if they still fall behind, loading itself is too slow f
 
 ## How it is seen
 Each `next` of a loader's iterator is timed on the thread that trains. The first batch of an epoch,
-which has to wait for workers to start, is counted for itself. While others have the thread's
-processor, this clock stands still, where the system is Linux. Then the step is timed with loaders
-that hand out one batch again and again, in turns with the program as it is: so long would it take
-if batches cost nothing.
+which has to wait for workers to start, is counted separately. While others have the thread's
+processor, this clock stops, if the system is Linux. Then the step is timed with loaders that hand
+out one batch again and again, alternating with the program as it is: that is how long a step would
+take if batches cost nothing.
 
 ## What the ceiling means
 The step time if a batch were always there, by the upper end of the interval over these turns. The
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import LoaderOptions, LoaderWaits
 
 _LEAST: Final = 0.01
-"""Of a step; less is no finding."""
+"""Of a step; less is not a finding."""
 _RECEIVED_S: Final = 0.0003
 """What it takes at least to receive a batch that a worker has ready."""
 _MOST_SHARE: Final = 0.99
@@ -78,7 +78,7 @@ kind = FindingKind(
 
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
-    """A finding for each place that waits, and for each whose loader starts workers anew."""
+    """A finding for each place that waits, and for each whose loader starts workers again."""
     # The others do not wait for their batches, but for this rank.
     window = evidence.window(InputSeen).slowest(waited_s)
     for waits in window.seen.loaders:
@@ -145,7 +145,7 @@ def _collate(loader: LoaderOptions) -> str:
 def _action(waits: LoaderWaits, cores: int) -> str:
     loader = waits.loader
     if _lies_in_memory(loader):
-        return "take samples that lie in memory without workers"
+        return "take samples that are in memory without workers"
     cheaper = f"make {_samples(loader)} cheaper"
     if not loader.workers:
         collates = waits.collate_s > waits.samples_s
@@ -165,7 +165,7 @@ def _alone(slowest: Window[InputSeen], evidence: Evidence) -> str:
 def _starts(
     waits: LoaderWaits, evidence: Evidence, window: Window[InputSeen]
 ) -> Iterator[Observed]:
-    """What it costs that workers start anew, and that the first batch waits for them."""
+    """What it costs that workers start again, and that the first batch waits for them."""
     loader = waits.loader
     if not loader.workers or loader.persistent or not waits.firsts:
         return
@@ -182,7 +182,7 @@ def _starts(
     yield Observed(
         waits.place,
         f"{1e3 * each_s:.0f} ms until the first batch of "
-        f"{'each step' if always else 'an epoch'}; {_many(loader.workers, 'worker')} started anew",
+        f"{'each step' if always else 'an epoch'}; {_many(loader.workers, 'worker')} started again",
         "keep one iterator over the steps" if always else "pass `persistent_workers=True`",
         min(share, _MOST_SHARE),
         ("TL104",) if always else ("TL103",),

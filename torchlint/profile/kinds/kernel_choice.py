@@ -4,7 +4,7 @@
 Tells which backend of `scaled_dot_product_attention` runs, whether an optimizer takes its tensors
 one by one, in groups (`foreach`) or in one kernel (`fused`), in which type of number matrix
 products and convolutions are computed, and how many floating-point operations a step has. It is
-told beside the findings and is never one: what another kernel would give is not known without
+shown next to the findings and is never one: what another kernel would give is not known without
 running it.
 
 ## Why it matters

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
 
 _EACH_STEP: Final = 0.5
-"""Copies of a model in a step: what is rarer is no training."""
+"""Copies of a model in a step: what is rarer is not training."""
 
 kind = FindingKind(
     code="TR602",

@@ -3,7 +3,7 @@
 ## What it does
 Lists the modules that take most of the forward pass: their time without the modules inside them,
 calls in a step, parameters, FLOPs of a step, and the shape of the last output. It is a table
-below the findings and never a finding itself: a layer that takes a third of the time is no
+below the findings and never a finding itself: a layer that takes a third of the time is not a
 mistake.
 
 ## Why it is slow
@@ -26,10 +26,10 @@ about twice as long.
 
 ## When it is silent
 Layers inside a compiled region are hidden, since the compiler fuses them: the region is one row.
-Functions that are no modules count for the module that calls them. The transforms of a data set are
-input (TR101), also where they are modules. FLOPs are missing where something was compiled, where
-torch has no formula, and of modules that nothing tells apart: those of one class, without a name,
-that one line calls.
+Functions that are not modules count for the module that calls them. The transforms of a data set
+are input (TR101), also where they are modules. FLOPs are missing where something was compiled,
+where torch has no formula, and of modules that nothing tells apart: those of one class, without a
+name, that one line calls.
 
 ## What to do
 Read it before you change the network: pooling or a stride before the first expensive layer, fewer

@@ -28,8 +28,8 @@ input if it waits for that.
 There is none: it is where to look first.
 
 ## When it is silent
-It is always said, if a step could be timed. Ranks are not compared where `--only` leaves out those
-runs, nor other processes where the system does not count them.
+The limit is always shown if a step could be timed. Ranks are not compared where `--only` leaves out
+those runs, nor other processes where the system does not count them.
 
 ## What to do
 Read the findings of the same family first.

@@ -2,8 +2,8 @@
 
 ## What it does
 Tells how much memory a step takes at most, in which part of it, and how much there is. On a GPU
-also what torch's allocator holds, what lies outside of it, and how often it had to give back what
-it kept. It is told beside the findings and is never one.
+also what torch's allocator holds, what is outside of it, and how often it had to give back what
+it kept. It is shown next to the findings and is never one.
 
 ## Why it matters
 A batch that is larger uses a GPU better, if the memory is there. Checkpoints that save memory
@@ -13,9 +13,9 @@ asks again, which makes the device wait.
 ## How it is seen
 When a part of a step begins or ends (the next batch, forward, backward, the optimizer, and the
 rest), the peak since the last such moment is read. On a GPU it is that of torch's allocator,
-which the host knows without waiting; the total, and what lies outside of the allocator, comes
-from the driver. On a CPU it is what of this process lies in main memory, against the limit of its
-control group or the machine's memory; where the system does not let the peak start anew, as in
+which the host knows without waiting; the total, and what is outside of the allocator, come from the
+driver. On a CPU it is the part of this process that is in main memory, against the limit of its
+control group or the machine's memory; where the system does not allow resetting the peak, as in
 some containers, only the moments at which a part begins or ends are known. This has a run of its
 own, of at most fifty steps, in which the C library gives memory back as usual.
 
@@ -23,7 +23,7 @@ own, of at most fifty steps, in which the C library gives memory back as usual.
 There is none.
 
 ## When it is silent
-It is always told. The workers of a loader are processes of their own, and their memory is not in
+It is always shown. The workers of a loader are processes of their own, and their memory is not in
 it, nor is that of other ranks. On a CPU, memory that was freed may still count, since the C
 library keeps it for later.
 
@@ -102,7 +102,7 @@ def tell(evidence: Evidence) -> Iterator[Told]:
         reserved, outside, retries = seen.reserved_mib, seen.outside_mib, seen.retries
         unused = max(0.0, reserved - peak)
         text += f"; torch's allocator holds {mebibytes(reserved)}"
-        text += f", {mebibytes(outside)} lie outside of it"
+        text += f", {mebibytes(outside)} are outside of it"
         text += f"; {retries} {'retry' if retries == 1 else 'retries'}" if retries else ""
         values |= {
             "reserved_mib": reserved,

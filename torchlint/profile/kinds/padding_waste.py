@@ -1,26 +1,26 @@
 """Compute with fewer positions that are padding.
 
 ## What it does
-Reports batches of which at least a fifth of all positions are padding, by their `attention_mask`,
-and how much of it lies beyond the longest text of its batch.
+Reports batches in which at least a fifth of all positions are padding, by their `attention_mask`,
+and how much of it is beyond the longest text of its batch.
 
 ## Why it is slow
 The model computes with padding as with any other position, and the mask only hides the result. A
-batch of which half is padding takes as long as one with twice as many words.
+batch that is half padding takes as long as one with twice as many words.
 
 ## How it is seen
-The masks of the batches that a `DataLoader` hands out are counted while they lie in main memory.
+The masks of the batches that a `DataLoader` hands out are counted while they are in main memory.
 Only masks with one row per sample count, in which each row has one block of ones.
 
 ## What the ceiling means
-The step time if the work in proportion to positions shrank to those that are no padding: the
+The step time if the work in proportion to positions shrank to those that are not padding: the
 optimizer and what else does not depend on the length takes its time anyway, so the gain is smaller.
 Two things are not in it: attention over long texts grows with the square of the length, and may
 gain more; a model that removes padding itself, as some do with FlashAttention, gains nothing.
 
 ## When it is silent
 - If less than a fifth is padding.
-- If batches have no `attention_mask`, if it lies on a GPU already, or if it says something else, as
+- If batches have no `attention_mask`, if it is on a GPU already, or if it says something else, as
   a causal mask does: nothing tells then what is padding.
 - At lines that take fewer positions than another one, such as that of a validation.
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _WASTE: Final = 0.2
 _FIXED: Final = 0.5
-"""Of the padding: if this much lies beyond the longest text, the length is a fixed one."""
+"""Of the padding: if this much is beyond the longest text, the length is a fixed one."""
 
 kind = FindingKind(
     code="TR103",

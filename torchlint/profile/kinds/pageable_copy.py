@@ -2,13 +2,13 @@
 
 ## What it does
 Reports lines that copy from main memory to the GPU while the host waits: from memory that is not
-pinned, also with `non_blocking=True`, which is one in name only then; and from pinned memory
+pinned, also with `non_blocking=True`, which still blocks then; and from pinned memory
 without `non_blocking=True`.
 
 ## Why it is slow
 The GPU can only fetch from memory that is pinned. Anything else is first copied into a buffer that
 is, and the host takes part in that. A blocking copy waits until all is done, so that meanwhile
-nothing is ordered for the GPU.
+nothing is queued for the GPU.
 
 ## How it is seen
 `Tensor.to`, `.cuda()` and `.copy_` are timed on the host, wherever they copy to a GPU, and the

@@ -11,10 +11,10 @@ waits for the device as well. The garbage collector stops everything to look at 
 Python has made, and a program with torch and a data set in memory has hundreds of thousands.
 
 ## How it is seen
-In a run of its own, another thread looks each millisecond which line the training is at and what
+In a run of its own, another thread checks every millisecond which line the training is at and what
 it has called there. Pauses of the garbage collector, `gc.collect`, `print`, `json.dump`,
-`pickle.dump` and log records are timed as well. The looking thread gets its turn only when the
-interpreter is free, so a short call may be missed that never frees it and is not timed.
+`pickle.dump` and log records are timed as well. That thread only runs when the interpreter is free,
+so it may miss a short call that never frees it and is not timed.
 
 ## What the ceiling means
 The part of the step that these calls or pauses take, in the run that watched them. If the GPU is

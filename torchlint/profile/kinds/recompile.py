@@ -6,21 +6,21 @@ the guard that failed; and functions that it has given up, since they were compi
 
 ## Why it is slow
 Compiled code is made for the shapes, numbers and objects that it was traced with. If one of them
-changes and a guard asks for it, dynamo traces and compiles the function anew, which takes from a
+changes and a guard asks for it, dynamo traces and compiles the function again, which takes from a
 tenth of a second to minutes. After eight times it gives up, and the function runs as if it had
 never been compiled.
 
 ## How it is seen
 By dynamo's own counters, after each step. If dynamo says so, also by its clock, and by its record
-of what was compiled and why. Where something is compiled again, the step is timed once more, in
-turns with the program as it is, under `torch.compiler.set_stance("eager_on_recompile")` and under
-`"force_eager"` (torch 2.6 and later): what has no compiled code runs without it, or all does.
+of what was compiled and why. Where something is compiled again, the step is timed once more,
+alternating with the program as it is, under `torch.compiler.set_stance("eager_on_recompile")` and
+under `"force_eager"` (torch 2.6 and later): what has no compiled code runs without it, or all does.
 
 ## What the ceiling means
 The step time if nothing were compiled in these steps, by dynamo's clock or by the runs that do not
 compile, whichever gains most: dynamo's clock leaves out the guards that fail and the garbage. A run
-that goes on until every variant is compiled gains less. Where the function was given up there is no
-ceiling.
+that continues until every variant is compiled gains less. Where the function was given up there is
+no ceiling.
 
 ## When it is silent
 If nothing is compiled after the warm-up, or in a single step only, as for the last batch of an
@@ -89,7 +89,7 @@ def recompiles(windows: Mapping[str, Window[Any]]) -> bool:
 
 def _share(evidence: Evidence) -> float | None:
     """What compiling takes by dynamo's clock, or what a step is shorter without it, if that is
-    more: guards that fail and garbage are no part of the former."""
+    more: guards that fail and garbage are not part of the former."""
     window = evidence.window(RecompilesSeen)
     seconds = window.seen.seconds
     saved = [evidence.saved[each] for each in ("stance", "uncompiled") if each in evidence.saved]

@@ -21,7 +21,7 @@ There is none: the run does not show what the same steps take with one shape.
 ## When it is silent
 If the shapes are a fixed set, as those of a pyramid that runs one layer at five sizes in each step:
 all of them come in the first step. In evaluation mode. For convolutions inside a compiled module,
-whose own input is looked at; and for functions under `torch.compile`, which are no modules.
+whose own input is looked at; and for functions under `torch.compile`, which are not modules.
 
 ## What to do
 Resize or pad to a few sizes, and batch samples of similar size together. If the sizes have to
@@ -86,7 +86,7 @@ def tell(evidence: Evidence) -> Iterator[Told]:
 
 
 def _drifting(evidence: Evidence) -> tuple[list[ShapedModule], list[ShapedModule]]:
-    """Convolutions and compiled modules whose shapes go on changing."""
+    """Convolutions and compiled modules whose shapes keep changing."""
     drifting = [each for each in evidence.window(ShapesSeen).seen.modules if _drifts(each)]
     return (
         [each for each in drifting if not each.compiled],

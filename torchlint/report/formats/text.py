@@ -27,8 +27,8 @@ def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
 
 
 def hidden_hints(shown: Shown) -> Iterator[str]:
-    """One line for all hints that are not shown, and an empty line after it. Files in which nothing
-    but hints could be found were not parsed for them."""
+    """One line for all hints that are not shown, and an empty line after it. Files in which only
+    hints could be found were not parsed for them."""
     count = sum(hints for _, hints in shown.hidden_hints)
     if count:
         places = plural(len(shown.hidden_hints), "file")

@@ -45,7 +45,7 @@ class StepLane:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Maps values to percent, linearly or in the logarithm; what lies outside is cut off."""
+    """Maps values to percent, linearly or in the logarithm; what is outside is cut off."""
 
     low: float
     high: float

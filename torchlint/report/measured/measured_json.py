@@ -88,7 +88,7 @@ def laid_out(value: object, indent: str = "") -> str:
 
 
 def _numbers(value: object) -> bool:
-    """Whether it is a list of nothing but numbers, or of lists of them."""
+    """Whether it is a list that holds only numbers, or only lists of them."""
     return isinstance(value, list) and all(
         each is None or isinstance(each, int | float) or _numbers(each) for each in value
     )

@@ -66,7 +66,7 @@ def outside(
 
     Args:
         sandbox: what held things back; empty: unknown.
-        details: what is no alarm as well: what was held back, and what packages started for
+        details: also what is not a warning: what was held back, and what packages started by
             themselves.
     """
     every = list(effects)
@@ -86,7 +86,7 @@ def _counted(effects: Iterable[SideEffect]) -> str:
     """`2 new files, 1 connection`."""
     kinds: Counter[str] = Counter()
     for effect in effects:
-        # A folder stands for all the files in it.
+        # A folder counts for all the files in it.
         number = effect.count if effect.what.endswith("/") else 1
         kinds[_EFFECTS.get(effect.kind, effect.kind)] += number
     return ", ".join(

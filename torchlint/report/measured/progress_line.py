@@ -22,7 +22,7 @@ class ProgressLine:
     """A line that lives on a terminal; off a terminal, a line for each stage.
 
     A stage that counts is one that measures: its line is drawn again when a step is done and at
-    no other time, so nothing but the programs runs while they are timed. It therefore says at
+    no other time, so only the programs run while they are timed. It therefore says at
     what time it will probably be over, which stays true without a clock that ticks. Use it as a
     context manager, or call `done`: both give the terminal back, also after Ctrl-C.
 

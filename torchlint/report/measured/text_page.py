@@ -32,8 +32,8 @@ class Passage:
     """Lines of a page; items are left out where it would be too long.
 
     Args:
-        above: stands above the items, which are lines each.
-        below: what stands below them, by how many are left out.
+        above: comes above the items; each item is a line.
+        below: what comes below them, by how many are left out.
         ranks: of the items; the highest is left out first, and of those the last.
         least: so many stay.
     """
@@ -100,13 +100,13 @@ class TextPage:
         self._most = most
 
     def sentence(self, text: str, *, indent: str = "", hanging: str = "") -> list[str]:
-        """A text that goes on in further lines, each with `hanging` in front of it."""
+        """A text that continues in further lines, each with `hanging` in front of it."""
         width = self.width - max(len(indent), len(hanging))
         first, *others = self._cut(wrapped(visible(text), width), width)
         return [indent + first, *(hanging + line for line in others)]
 
     def indented(self, text: str) -> list[str]:
-        """A text whose blanks at its start stand in front of each of its lines."""
+        """A text whose blanks at its start are put in front of each of its lines."""
         indent = " " * (len(text) - len(text.lstrip()))
         return self.sentence(text, indent=indent, hanging=indent)
 

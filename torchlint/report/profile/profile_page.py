@@ -59,7 +59,7 @@ def lanes(result: Profile) -> list[StepLane]:
 
 def parts_of_step(typical: Sequence[Span]) -> list[tuple[Part, list[float]]]:
     """What a step consists of, line by line, with the seconds of each time, the longest first;
-    what lies inside another part is counted in both."""
+    what is inside another part is counted in both."""
     if not typical:
         return []
     step, *parts = typical

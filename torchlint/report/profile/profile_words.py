@@ -37,13 +37,13 @@ _NAMED: Final = 3
 _MOST: Final = 0.5
 """Of a step: where it is in no finding, a line says where to look."""
 _BESIDE: Final = 0.2
-"""Of a step: what the loop does beside the model, where it counts for the backward pass as well."""
+"""Of a step: what the loop does apart from the model, if it counts for the backward pass too."""
 _WHERE: Final = {
     "data": "the loader and its dataset",
     "forward": "the layers (`--details`)",
     "backward": "the layers (`--details`)",
-    "optimizer": "what the line `kernels` says of it",
-    "other": "what the loop does beside the model, such as a loss in Python",
+    "optimizer": "what the line `kernels` says about it",
+    "other": "what the loop does apart from the model, such as a loss in Python",
 }
 
 
@@ -73,7 +73,7 @@ def ranks(result: Profile) -> str:
 
 
 def nothing_found(result: Profile) -> str:
-    """What it means that there are no findings: in what, and beside what the limit names."""
+    """What it means that there are no findings: in what, and apart from what the limit names."""
     if not result.costs:
         return "No finding: only the time of a step was measured."
     small = f"; {plural(result.small, 'smaller cost')} not shown" if result.small else ""
@@ -84,7 +84,7 @@ def nothing_found(result: Profile) -> str:
         of_what = f"of what was watched ({'; '.join(result.costs)}), nothing"
     run = _LIMITS.get(result.limit.partition(":")[0], "")
     if run and run in result.costs:
-        of_what = f"beside what the limit names, {of_what}"
+        of_what = f"apart from what the limit names, {of_what}"
     said = f"No finding: {of_what} costs {percent(result.cut)} of a step{small}."
     if run and run not in result.costs:
         said += f" What the limit names was not watched; add {run} to --only, or leave it out."
@@ -92,7 +92,7 @@ def nothing_found(result: Profile) -> str:
 
 
 def rough(result: Profile) -> str:
-    """That the times of steps lie far apart; empty if they do not."""
+    """That the times of steps are far apart; empty if they are not."""
     if result.timing is None or result.timing.noise < _ROUGH:
         return ""
     spread = f"± {percent(result.timing.noise)}"
@@ -122,10 +122,10 @@ def unexplained(result: Profile) -> str:
     if rest < _MOST or not parts or not result.limit.startswith("processor"):
         return ""
     phase = max(parts, key=lambda name: parts[name])
-    beside = parts.get("other", 0.0)
+    rest_of_loop = parts.get("other", 0.0)
     where = _WHERE[phase]
-    if phase == "backward" and beside >= _BESIDE:
-        where += f", and {_WHERE['other']} ({beside:.0%})"
+    if phase == "backward" and rest_of_loop >= _BESIDE:
+        where += f", and {_WHERE['other']} ({rest_of_loop:.0%})"
     return (
         f"{rest:.0%} of a step is in no finding; its largest part is {phase} "
         f"({parts[phase]:.0%}): look at {where}."
@@ -167,8 +167,8 @@ def below(result: Profile) -> list[str]:
 
 
 def layer(row: Row) -> list[str]:
-    """What a module is, beside its name; that is its class where it has no other. FLOPs are told
-    where there are some."""
+    """What a module is, in addition to its name; that is its class where it has no other. FLOPs are
+    told where there are some."""
     return told(
         row.name not in ("", row.kind) and row.kind,
         f"{row.parameters:,} {'parameter' if row.parameters == 1 else 'parameters'}",
@@ -182,7 +182,7 @@ def never_ran(result: Profile) -> list[Static]:
 
 
 def following(result: Profile) -> str:
-    """The command that goes on from here; empty if there is none."""
+    """The command to continue with; empty if there is none."""
     fixable = [each for found in result.findings for each in found.static if each.has_fix]
     if not fixable:
         return ""

@@ -17,7 +17,7 @@ _NARROWEST = 30
 @cache
 def _unsafe() -> re.Pattern[str]:
     # Controls, line separators, zero-width and direction marks, lone surrogates, tag characters,
-    # and code points that are no characters, some of which no XML may hold.
+    # and code points that are not characters; XML may not hold some of them.
     return re.compile(
         "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
         "\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"

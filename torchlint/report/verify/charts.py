@@ -73,8 +73,8 @@ class ForestRow:
 class Forest:
     """Intervals of ratios over a common axis.
 
-    `margin` around 1 holds what is no difference; `floor` is what the claim of a difference has to
-    clear, 0 unless the machine's noise is wider than that.
+    `margin` around 1 holds what is not a difference; `floor` is what the claim of a difference has
+    to clear, 0 unless the machine's noise is wider than that.
     """
 
     margin: float
@@ -101,7 +101,7 @@ def forest(result: Result) -> Forest:
         chart.rows.append(ForestRow("noise", _marks("noise", colour, result.aa.estimate, dots)))
     dots, total = _pair_ratios(result.strips, CHANGED), result.total
     alone = [fix.alone.estimate for fix in result.fixes]
-    if total is not None and alone != [total.estimate]:  # or it stands for the only fix
+    if total is not None and alone != [total.estimate]:  # or it is that of the only fix
         chart.rows.append(ForestRow("total", _compared("total", total, dots)))
         dots = []
     for fix in result.fixes:

@@ -71,7 +71,7 @@ def render(result: Result, paint: Paint, width: int, *, details: bool = False) -
 
 class _VerificationText(TextPage):
     def head(self, result: Result) -> list[str]:
-        """The answer, what was run to get it, and what came out besides."""
+        """The answer, what was run to get it, and what else came out."""
         said = words.conclusion(result)
         answer = self._answer(result)
         spent = f" ({duration(result.seconds)})" if result.seconds >= 1 else ""
@@ -174,7 +174,7 @@ class _VerificationText(TextPage):
             *self.labelled("plan", *(words.plan(result.plan) if result.plan else ())),
             *self.labelled("step", *words.step(result)),
             *self.labelled("noise", *(words.noise(result.aa) if result.aa else ())),
-            *self.labelled("besides", *words.witnesses(result.total)),
+            *self.labelled("also", *words.witnesses(result.total)),
             *self.labelled("missing", f"not measured: {missing}" if missing else ""),
             *self.outside(result.side_effects, result.environment.sandbox, details=True),
             *self.labelled("valid", words.SESSION_ONLY if measured else ""),

@@ -177,7 +177,7 @@ def against_itself(found: Noise) -> str:
 
 
 def witnesses(total: Comparison | None) -> list[str]:
-    """What else was measured beside the time of a step."""
+    """What was measured in addition to the time of a step."""
     estimate = total.estimate if total else None
     if estimate is None:
         return []
@@ -204,7 +204,7 @@ def facts_of(estimate: Estimate) -> dict[str, str]:
 
 
 def changed_program(result: Result) -> str:
-    """`all 4 fixes`, or what stands in their place."""
+    """`all 4 fixes`, or what takes their place."""
     measured = sum(fix.alone.verdict is not Verdict.NOT_EXERCISED for fix in result.fixes)
     if not result.fixes:
         return "the changed program"
@@ -275,9 +275,9 @@ def place(fix: FixMeasurement) -> str:
 
 
 def conclusion(result: Result) -> list[str]:
-    """What there is to say beside the verdict on the whole change: why the command did not end with
-    0, with the last lines of a failed script behind it, or how many fixes are good; may be empty if
-    there is a verdict."""
+    """What there is to say in addition to the verdict on the whole change: why the command did not
+    end with 0, with the last lines of a failed script behind it, or how many fixes are good; may be
+    empty if there is a verdict."""
     if result.summary.strip():
         return [line for line in result.summary.splitlines() if line.strip()]
     if len(result.fixes) > 1 and any(fix.alone.estimate for fix in result.fixes):
@@ -290,7 +290,7 @@ def conclusion(result: Result) -> list[str]:
 
 
 def reasons(result: Result) -> list[tuple[str, list[str], str]]:
-    """Words that need a reason: the word, of which fixes (by id, or `total`) it is said, and why;
+    """Words that need a reason: the word, the fixes (by id, or `total`) it is about, and why;
     each reason once, what counts against a fix first. That the machine is unfit is not among them:
     it is the result's summary."""
     unfit = result.aa.why if result.aa else ""

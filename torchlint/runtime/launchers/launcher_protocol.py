@@ -1,6 +1,6 @@
 """What a run needs to know of the program that starts its processes.
 
-To add one, write a file beside this one with a frozen dataclass that has these members, and give
+To add one, write a file next to this one with a frozen dataclass that has these members, and give
 an instance of it to `Job`. Whatever it starts has to run on this machine: the processes talk to
 the parent through a Unix socket and are stopped by signals.
 """

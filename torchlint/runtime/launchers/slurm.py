@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _WHOLE_NODE: Final = ("--cpu-bind=none", "--overlap", "--kill-on-bad-exit=0")
 """A step has all processors of the job on a node: its tasks are bound to none of them. Others run
-beside it."""
+at the same time."""
 _OF_ONE_TASK: Final = (
     "SLURM_CPU_BIND",
     "SLURM_CPU_BIND_LIST",
@@ -46,11 +46,11 @@ _NOISE: Final = re.compile(
     r"|Pending job allocation|Nodes .* are ready|Waiting for resource|Force Terminated"
     r"|Job allocation \d+ has been revoked|launch/slurm|.*Job step aborted)"
 )
-"""What its tools say of each end, the good ones too."""
+"""What its tools say about each end, the good ones too."""
 _QUEUED: Final = re.compile(r"job (\d+) queued and waiting for resources")
 _GRANTED: Final = re.compile(r"(?:Granted job allocation|job) (\d+)")
 _CANCELLED: Final = re.compile(r"allocation \d+ has been revoked|CANCELLED|Force Terminated")
-"""Also said of a job that has ended by itself, and of its steps."""
+"""Also said about a job that has ended by itself, and of its steps."""
 _ENDED_BY_SLURM: Final = (128 + signal.SIGTERM, 128 + signal.SIGKILL)
 REFUSED, OUT_OF_TIME, STOPPED = 2, 7, 130
 """Exit codes of the commands that run scripts."""
@@ -138,7 +138,7 @@ def run_in_a_job(
     whole = ["srun", *_WHOLE_NODE, *first, *command]
     if allocation(environment) is None:
         limit = [] if wait_s is None else [f"--immediate={wait_s}"]
-        # What stands last counts.
+        # The last one counts.
         room = f"--ntasks-per-node={on_a_node}"
         whole = ["salloc", room, *options, *limit, f"--nodes={nodes}", *whole]
     interrupts = Interrupts(lambda: None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Not `-m`, which would put the folder that the user stands in before the standard library.
+# Not `-m`, which would put the current folder of the user before the standard library.
 _TORCHRUN: Final = (
     "import sys; sys.path[:] = filter(None, sys.path)\n"
     "from torch.distributed.run import main; main()"

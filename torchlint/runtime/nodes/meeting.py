@@ -39,7 +39,7 @@ class Meeting:
     Args:
         hosts: addresses of the parent's machine, the likeliest first.
         port: at which the parent listens.
-        token: without which nobody is heard.
+        token: who does not know it is ignored.
         nodes: how many are expected.
         version: of torchlint.
     """

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 if __name__ == "__main__":
-    # Not this folder, which Python put first, but the one that this copy of torchlint lies in.
+    # Not this folder, which Python put first, but the one that this copy of torchlint is in.
     sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 
 import json

@@ -69,7 +69,7 @@ class Spread:
 
 @dataclass(slots=True)
 class _Run:
-    """What the agents have said of one run: by node."""
+    """What the agents have said about one run: by node."""
 
     exits: dict[int, RunExited] = field(default_factory=dict)
     ended: set[int] = field(default_factory=set)
@@ -81,7 +81,7 @@ class Nodes:
     Methods may be called from several threads.
 
     Args:
-        workspace: lies in the shared folder.
+        workspace: is in the shared folder.
 
     Raises:
         NodeError: the machines did not come together.
@@ -272,7 +272,7 @@ class OnNodes:
     """The processes of one run on all machines.
 
     They are not stopped between their turns: a rank waits inside a hook anyway, and to stop a
-    machine's processes while another's go on ends connections.
+    machine's processes while another's continue ends connections.
     """
 
     def __init__(self, nodes: Nodes, run: int) -> None:
@@ -281,7 +281,7 @@ class OnNodes:
 
     @property
     def exit_code(self) -> int | None:
-        """Of the node that failed first, or 0 if all have ended; None while it goes on."""
+        """Of the node that failed first, or 0 if all have ended; None while it runs."""
         exits = self._nodes.exits(self._run)
         failed = [each.code for each in exits.values() if each.code]
         if failed or self._nodes.lost():

@@ -3,7 +3,7 @@
 import os
 import sys
 
-# Python put this folder first; a module of ours must not stand for one of the user's.
+# Python put this folder first; a module of ours must not hide one of the user's.
 HERE = os.path.dirname(os.path.realpath(__file__))
 SAFE_PATH = not sys.path or sys.path[0] != HERE
 if not SAFE_PATH:
@@ -11,7 +11,7 @@ if not SAFE_PATH:
 
 
 def load_torchlint(folder: str) -> None:
-    """Import this copy of torchlint from where it lies, and leave `sys.path` as it is."""
+    """Import this copy of torchlint from where it is, and leave `sys.path` as it is."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     spec = spec_from_file_location("torchlint", os.path.join(folder, "__init__.py"))

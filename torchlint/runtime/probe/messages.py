@@ -165,7 +165,7 @@ class Recorded:
     Args:
         own: size, mean and root mean square of parameters before they were taken over.
         held: the switches that were held back.
-        finished: the script ended in these steps, so nothing lies beyond.
+        finished: the script ended in these steps, so nothing comes after.
     """
 
     first: int
@@ -206,7 +206,7 @@ class HostCall:
         kind: of a read, `item`; of a copy, `pageable` or, from pinned memory, `blocking`.
         via: the function of a library that reads, if it is not the user's own line.
         seconds: of all calls.
-        steps: with at least one call, the last of which was `last`.
+        steps: with at least one call; the last one was `last`.
         graph: reads of what has a gradient.
         backward: calls inside a backward pass.
         size: bytes that were copied.
@@ -279,7 +279,7 @@ class RecompilesSeen:
     """What `torch.compile` compiled in a window.
 
     Args:
-        frames: compiled, in `in_steps` of the steps, the last of which was `last` (from 0).
+        frames: compiled, in `in_steps` of the steps; the last one was `last` (from 0).
         seconds: that took, if dynamo says so.
         functions, guards: those that dynamo told of; guards are why the code that was there did
             not serve, with their numbers.
@@ -348,8 +348,8 @@ class PaddedPlace:
         batches: with a mask that was counted.
         positions: in their masks.
         padded: positions of padding.
-        beyond: those of them that lie beyond the longest sample of their batch.
-        odd: batches whose mask is not one block of ones in each row, or lies on a device.
+        beyond: those of them beyond the longest sample of their batch.
+        odd: batches whose mask is not one block of ones in each row, or is on a device.
         unmasked: batches without any mask.
     """
 
@@ -594,8 +594,8 @@ class MemorySeen:
 
     Args:
         exact: false if only the moments are known at which a part begins or ends.
-        reserved_mib, outside_mib, retries: of a GPU: what torch's allocator holds, what lies
-            outside of it, and how often it had to give memory back to find room.
+        reserved_mib, outside_mib, retries: of a GPU: what torch's allocator holds, what is outside
+            of it, and how often it had to give memory back to find room.
     """
 
     device: str
@@ -619,8 +619,8 @@ class CollectorCalls:
 
 @dataclass(slots=True)
 class Residue:
-    """What a line does beside the training: `samples` are 0 if it was only timed, `calls` if it was
-    only seen."""
+    """What a line does apart from the training: `samples` are 0 if it was only timed, `calls` if it
+    was only seen."""
 
     place: Place | None
     what: str
@@ -632,7 +632,7 @@ class Residue:
 @dataclass(slots=True)
 class PausesSeen:
     """Collections of garbage that came by themselves, but not while something was compiled; those
-    that were asked for; and what else lies between the computations."""
+    that were asked for; and what else there is between the computations."""
 
     collections: int = 0
     full_collections: int = 0

@@ -21,7 +21,7 @@ if "torchlint" not in sys.modules:
 
 
 def is_ours(path: str) -> bool:
-    """Whether a file is one of torchlint, in whose own checkout a script may lie.
+    """Whether a file is one of torchlint, whose own checkout may contain the script.
 
     Args:
         path: a real one.

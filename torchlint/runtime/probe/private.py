@@ -1,6 +1,6 @@
 """Every name that the probe touches and that torch or CPython may move without notice.
 
-Each function bears the absence of its name. What would stop working then is listed beside the
+Each function tolerates the absence of its name. What would stop working then is listed next to the
 tests, in `tests/runtime/probe/private_names.py`.
 """
 
@@ -21,7 +21,7 @@ MISSING: Any = object()
 
 
 def find(where: str) -> Any:
-    """What stands at `module` or `module:attribute.attribute`, or `MISSING`."""
+    """What is at `module` or `module:attribute.attribute`, or `MISSING`."""
     module, _, attributes = where.partition(":")
     try:
         return inside(import_module(module), attributes)
@@ -30,7 +30,7 @@ def find(where: str) -> Any:
 
 
 def inside(value: Any, attributes: str) -> Any:
-    """What stands at `attribute.attribute` of a value, or `MISSING`; without any, the value."""
+    """What is at `attribute.attribute` of a value, or `MISSING`; without any, the value."""
     for attribute in attributes.split(".") if attributes else ():
         value = getattr(value, attribute, MISSING)
     return value
@@ -143,7 +143,7 @@ _FRAMES = "torch._C:_dynamo.eval_frame."
 
 
 def keep_from_compiler(function: Any) -> None:
-    """Have dynamo run this function's own frames as they stand. It may still be inlined into a
+    """Have dynamo run this function's own frames as they are. It may still be inlined into a
     graph, where `compiling` is a constant."""
     _skip(function, with_callees=False)
 
@@ -275,7 +275,7 @@ def wrap_fetchers(
     indexed: Callable[[Callable[[Any], Any], Any, Any], Any],
     streamed: Callable[[Callable[[Any], Any], Any, Any], Any],
 ) -> bool:
-    """Stand between a loader and its datasets, in whatever process they are read.
+    """Be between a loader and its datasets, in whatever process they are read.
 
     Args:
         indexed: gets the function that reads a batch, the fetcher and the indices asked for.
@@ -347,7 +347,7 @@ def wrap_archives(to_read: Callable[[Any], Any], to_write: Callable[[Any], Any])
 
 
 def wrap_file_store(place: Callable[[Any], Any]) -> None:
-    """Have the file that the ranks of `init_method="file://…"` meet in lie where this says."""
+    """Put the file that the ranks of `init_method="file://…"` meet in where this says."""
     for holder in map(find, ("torch._C._distributed_c10d", "torch.distributed")):
         real = getattr(holder, "FileStore", None)
         if real is not None:

@@ -17,7 +17,7 @@ def waiting() -> list[tuple[int, int]]:
         return waits
     holder = 0
     for _number, *words in lines:
-        # Whoever waits stands below the one that holds.
+        # A process that waits is listed below the one that holds.
         if words[0] == "->":
             waits.append((int(words[4]), holder))
         else:

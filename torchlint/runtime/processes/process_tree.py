@@ -87,7 +87,7 @@ class ProcessTree:
         self._stopped = self._signal_all(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let what `freeze` stopped go on."""
+        """Continue what `freeze` stopped."""
         for group in self._stopped:
             _signal_group(group, signal.SIGCONT)
         self._stopped = set()
@@ -187,14 +187,14 @@ def end_adopted(ours: Callable[[int], bool]) -> None:
 
 
 def is_foreign(pid: int, before: Collection[int]) -> bool:
-    """Whether a child of this process stands in another session, and was not there `before`."""
+    """Whether a child of this process is in another session, and was not there `before`."""
     with suppress(OSError):
         return pid not in before and os.getsid(pid) != os.getsid(0)
     return False
 
 
 def sweep(before: Collection[psutil.Process]) -> bool:
-    """End whatever stands below this process in another session, and was not there `before`:
+    """End everything below this process that is in another session and was not there `before`:
     orphans that cannot be assigned to a run. Whether none is left."""
     numbers = {process.pid for process in before}
 
@@ -210,7 +210,7 @@ def sweep(before: Collection[psutil.Process]) -> bool:
 
 
 def end_marked(folder: str, sessions: Collection[int]) -> bool:
-    """End all processes, wherever they stand, that belong to one of the sessions or carry a mark
+    """End all processes, wherever they are, that belong to one of the sessions or carry a mark
     inside the folder; whether none is left."""
 
     def ours(process: psutil.Process) -> bool:
@@ -235,7 +235,7 @@ def end_marked(folder: str, sessions: Collection[int]) -> bool:
 
 
 def _below(wanted: Callable[[psutil.Process], bool]) -> set[psutil.Process]:
-    """What stands below this process under children that are wanted."""
+    """What is below this process under children that are wanted."""
     own = os.getpid()
     parents: dict[psutil.Process, int] = {}
     for process in psutil.Process().children(recursive=True):

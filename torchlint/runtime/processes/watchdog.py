@@ -3,7 +3,7 @@
 The processes of a run end by themselves when their parent hangs up, but not while they are
 stopped. The guard holds the end of a pipe: when it reads the end of the file without having been
 dismissed, it ends every process of the runs and removes their folder. It runs as a script, so
-until then it imports nothing but the standard library.
+until then it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DISMISSED: Final = "dismissed"
 
 
 class Guard:
-    """Starts a guard for the runs whose folders lie in `folder`."""
+    """Starts a guard for the runs whose folders are in `folder`."""
 
     def __init__(self, folder: str) -> None:
         import psutil  # not for the guard itself, which has to start fast

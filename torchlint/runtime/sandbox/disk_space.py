@@ -51,7 +51,8 @@ def _written(folder: str) -> Iterator[str]:
 
 
 def _keep_tail(path: str) -> None:
-    """The processes that print go on where they are: before that is a hole, which takes nothing."""
+    """The processes that print continue where they are: before that is a hole, which takes
+    nothing."""
     with open(path, "r+b") as stream:
         size = stream.seek(0, os.SEEK_END)
         start = stream.seek(max(0, size - _TAIL))

@@ -5,7 +5,7 @@ it starts, can create, change, move and remove files below these folders and now
 Python, in C or in another program. What was open before stays so, and reading is free.
 
 Landlock needs no privileges: https://docs.kernel.org/userspace-api/landlock.html. All processes of
-a run stand in one domain, since the kernel keeps those of two apart (`ptrace`, `pidfd_getfd`).
+a run are in one domain, since the kernel keeps those of two apart (`ptrace`, `pidfd_getfd`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 _WRITE_FILE, _TRUNCATE = 1 << 1, 1 << 14
 _CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 14))
-"""Remove and make what can lie in a folder, and move it into another one."""
+"""Remove and make what can be in a folder, and move it into another one."""
 _OLDEST, _WITH_TRUNCATE = 2, 3
 """Versions: the first (Linux 5.13) forbids to move any file to another folder; the third is of
 Linux 6.2."""
@@ -53,7 +53,7 @@ def why_not() -> str:
     if not version():
         return "there is no Landlock (Linux 5.19)"
     if os.geteuid() and os.path.exists("/proc/driver/nvidia") and not _devices_are_there():
-        # A program that runs as root makes them for whoever uses a GPU first.
+        # A program that runs as root makes them for the first user of a GPU.
         return "the NVIDIA driver has not made its devices yet"
     return ""
 
@@ -73,7 +73,7 @@ def restrict(folders: list[bytes]) -> None:
     """Restrict this process, which has one thread, and those that it will start.
 
     Args:
-        folders: those that are not there are left out; a file stands for itself.
+        folders: those that are not there are left out; a file means only itself.
 
     Raises:
         OSError: the kernel refuses.

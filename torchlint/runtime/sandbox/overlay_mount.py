@@ -50,7 +50,7 @@ def main(
         _mount(libc, kept, keep, None, MS_BIND, None)
     with suppress(OSError):
         _mount_shared_memory(libc)
-    # What stands in a folder stays below the layer until it enters the folder again.
+    # A process stays below the layer in its current folder until it enters that folder again.
     os.chdir(here)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.execv(command[0], command)  # noqa: S606 - there is no shell on purpose
@@ -104,7 +104,7 @@ def _mount_layers(libc: ctypes.CDLL, project: bytes, upper: bytes, work: bytes) 
 
 
 def _mount_shared_memory(libc: ctypes.CDLL) -> None:
-    """An empty one of the same size, in which what lies in the real one can still be seen: data
+    """An empty one of the same size, in which what is in the real one can still be seen: data
     that was put there, and what other programs share."""
     real, size = _descriptor(SHARED_MEMORY), os.statvfs(SHARED_MEMORY)
     names = os.listdir(SHARED_MEMORY)

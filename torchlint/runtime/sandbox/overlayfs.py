@@ -49,7 +49,7 @@ def available(project: str, scratch: str | None = None) -> str:
 
     Args:
         project: the tree to keep; the attempt writes nothing to it.
-        scratch: where the runs' folders will be; None: where temporary files lie.
+        scratch: where the runs' folders will be; None: where temporary files are.
     """
     if not sys.platform.startswith("linux"):
         return REDIRECT
@@ -80,7 +80,7 @@ def wrap(
     upper, work = os.path.join(folder, UPPER), os.path.join(folder, WORK)
     os.makedirs(upper, exist_ok=True)
     os.makedirs(work, exist_ok=True)
-    # The upper folder stands for the project's own, with its permissions and times.
+    # The upper folder replaces the project's own, with its permissions and times.
     shutil.copystat(project, upper)
     with suppress(OSError):
         before = os.stat(project)
@@ -120,7 +120,7 @@ def _works(project: str, trial: str) -> bool:
 
 
 def _kept(project: str, folder: str) -> str:
-    """The runs' folders where they lie in the project: this process writes and reads there too."""
+    """The runs' folders where they are in the project: this process writes and reads there too."""
     around = os.path.dirname(folder)
     for path in (around, folder):
         if path.startswith(project.rstrip("/") + "/"):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
 HELPER: Final = "helper"
-"""A process that an installed package started for itself."""
+"""A process that an installed package started by itself."""
 PROCESS: Final = "process"
 """One that the script started. What it writes is an effect of its own."""
 _MOST: Final = 50
@@ -72,7 +72,7 @@ def _printed(folders: Sequence[str]) -> Iterator[SideEffect]:
                 sizes.append(os.stat(os.path.join(folder, name)).st_size)
         cut = [size for size in sizes if size > MOST_PRINTED]
         if cut:
-            what = f"up to {max(cut) / 1e9:.1f} GB on {name}, of which the end is kept"
+            what = f"up to {max(cut) / 1e9:.1f} GB on {name}, whose end is kept"
             yield SideEffect("output", what, kept=False, count=len(cut))
 
 
@@ -84,7 +84,7 @@ def _overlaid(folder: str, project: str) -> Iterator[SideEffect]:
 
 
 def _differences(upper: str, lower: str, name: str, *, replaced: bool) -> Iterator[SideEffect]:
-    """Walk what lies above; `replaced`: nothing that lies below shows through."""
+    """Walk what is above; `replaced`: nothing that is below shows through."""
     with os.scandir(upper) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:
@@ -197,7 +197,7 @@ def _summed_up(effects: Iterable[SideEffect]) -> Iterator[SideEffect]:
 
 
 def _folder_among(path: str, folders: Collection[str]) -> str | None:
-    """The folder of these that a path lies in."""
+    """The folder of these that a path is in."""
     inner = os.path.dirname(path)
     while inner and inner not in folders and inner != os.path.dirname(inner):
         inner = os.path.dirname(inner)

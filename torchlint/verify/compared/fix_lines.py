@@ -96,7 +96,7 @@ def _real(fix: MeasuredFix) -> str:
 
 
 def _telling_spans(fix: MeasuredFix, text: str) -> Iterator[tuple[str, Span]]:
-    """The edits of a fix but for the imports that it adds, which run whatever happens."""
+    """The edits of a fix without the imports that it adds, which always run."""
     lines = LineIndex(text)
     for number, finding in enumerate(fix.findings):
         found = spans(finding.fix.edits if finding.fix else (), lines)
@@ -126,7 +126,7 @@ def _shift(span: Span, everything: list[Span]) -> int:
 
 
 class _Statements:
-    """The statements of a text by the lines they stand on."""
+    """The statements of a text by the lines they are on."""
 
     def __init__(self, text: str) -> None:
         self._lines = LineIndex(text)

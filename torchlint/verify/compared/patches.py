@@ -35,7 +35,7 @@ def patched(patch: str, root: str) -> dict[str, tuple[bytes, bytes]]:
             return _applied(data, patch, base, names)
     missing = next(name for name in names if not os.path.isfile(os.path.join(root, name)))
     raise ExperimentError(
-        f"{patch} changes {missing}, which does not lie in {root}; make the patch from there."
+        f"{patch} changes {missing}, which is not in {root}; make the patch from there."
     )
 
 
@@ -61,7 +61,7 @@ def _changed_names(data: bytes, patch: str) -> list[str]:
                 f"{patch} changes {name}, which is not Python; leave it out of the patch."
             )
         if os.path.isabs(name) or ".." in name.split("/"):
-            raise ExperimentError(f"{patch} changes {name}, which lies outside the project.")
+            raise ExperimentError(f"{patch} changes {name}, which is outside the project.")
         if old is not None and os.path.normpath(old.removeprefix("a/")) != os.path.normpath(name):
             raise ExperimentError(
                 f"{patch} makes {name} of {old}; name the same file after --- and +++, as `git "

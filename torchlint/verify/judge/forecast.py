@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.intervals import Sample
 
 MOST_PAIRS: Final = 200
-"""More is no plan that anybody follows."""
+"""Nobody follows a plan of more."""
 _LIKELY: Final = 2 / 3
 
 
@@ -36,7 +36,7 @@ class Outlook:
     margin: float
     alpha: float
 
-    def chance(self, size: int, *, anew: bool) -> float:
+    def chance(self, size: int, *, all_new: bool) -> float:
         """How probably a look at `size` pairs settles it.
 
         Takes into account that the true ratio is known only from the pairs measured so far: to take
@@ -44,13 +44,13 @@ class Outlook:
 
         Args:
             size: pairs at that look.
-            anew: all of them are new, rather than the measured ones and some more.
+            all_new: all of them are new, rather than the measured ones and some more.
         """
         sample = self.sample
         if sample.size < 2:
             return 0.0
         share = sample.size / size
-        spread = math.sqrt(1 + share if anew else 1 - share)
+        spread = math.sqrt(1 + share if all_new else 1 - share)
         coming = replace(sample, sd=sample.sd * spread)
         half = half_width(sample.sd, size, self.alpha)
         claim = self._floor_at(size) + half
@@ -73,7 +73,7 @@ def pairs_needed(outlook: Outlook) -> int | None:
     None: more than `MOST_PAIRS`, or too little is known to say.
     """
     sizes = range(outlook.sample.size + 1, MOST_PAIRS + 1)
-    return _first(sizes, lambda size: outlook.chance(size, anew=True) >= _LIKELY)
+    return _first(sizes, lambda size: outlook.chance(size, all_new=True) >= _LIKELY)
 
 
 def pairs_for_margin(sample: Sample, margin: float) -> int | None:

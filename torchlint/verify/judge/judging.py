@@ -124,7 +124,7 @@ class Judge:
 def _not_here(found: Comparison) -> Comparison:
     if found.verdict in (Verdict.CONFIRMED, Verdict.SLOWER):
         return found
-    why = "it spares waiting for a GPU, and this run has none"
+    why = "it avoids waiting for a GPU, and this run has none"
     return replace(found, verdict=Verdict.NOT_MEASURABLE, why=why)
 
 

@@ -133,7 +133,7 @@ def undecided(found: Mapping[str, Comparison], margin: float, design: Design) ->
             continue
         outlook = Outlook(_sample(each.estimate), claim, fit, design.look_alpha)
         coming = [look for look in design.looks if look > each.estimate.pairs]
-        if any(outlook.chance(look, anew=False) >= _WORTH_A_LOOK for look in coming):
+        if any(outlook.chance(look, all_new=False) >= _WORTH_A_LOOK for look in coming):
             keys.append(key)
     return tuple(keys)
 
@@ -162,7 +162,7 @@ def _unresolved(found: Estimate, outlook: Outlook) -> Comparison:
         noisy = exp(outlook.floor) - 1
         reasons.append(f"beyond the margin, but not beyond the machine's own noise of {noisy:.1%}")
     if needed is None and found.pairs > 1:
-        reasons.append(f"{MOST_PAIRS} pairs might not tell")
+        reasons.append(f"even {MOST_PAIRS} pairs might not settle it")
     strict = sample.interval(outlook.alpha)
     return Comparison(
         Verdict.UNRESOLVED,

@@ -32,7 +32,7 @@ def describe(
         reference: a run of the original.
         other: a run of the changed program.
         level: how far random numbers were realigned in both.
-        why: what to say of it, apart from what is noted here.
+        why: what to say about it, apart from what is noted here.
         stray: where the changed program is furthest outside of the envelope.
         envelope: how far the original strays by itself.
     """
@@ -69,7 +69,7 @@ def repetition(reference: Trace, again: Trace, *, same: bool) -> Numerics:
 
 
 def nothing_seen(reference: Trace) -> Numerics:
-    """A program of which no number is known."""
+    """A program without a known number."""
     if reference.first and not reference.steps:
         why = f"the script ends before step {reference.first}; lower --numbers-from"
     else:

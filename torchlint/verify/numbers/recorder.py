@@ -51,7 +51,7 @@ class VariantRecorder:
         places: tuple[Watched, Watched] = ({}, {}),
     ) -> None:
         self.clash = ""
-        """What a run failed with beside another one, and not alone."""
+        """What a run failed with next to another one, and not alone."""
         self.records: dict[str, Recorded] = {}
         """How far the original and the changed program went, by variant."""
         self._places = dict(zip((ORIGINAL, CHANGED), places, strict=True))
@@ -164,8 +164,8 @@ def record(job: Job, workspace: Workspace, *, timeout_s: float) -> Recorded:
 def record_all(
     jobs: Sequence[Job], workspace: Workspace, *, timeout_s: float, at_once: int
 ) -> list[Recorded | Failed]:
-    """The records of several jobs in their order, `at_once` of them side by side; a failure
-    stands in the place of its record."""
+    """The records of several jobs in their order, `at_once` of them side by side; a failure takes
+    the place of its record."""
 
     def attempt(job: Job) -> Recorded | Failed:
         try:

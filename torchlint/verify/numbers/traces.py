@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Own = tuple[int, float, float]
 
 _ULPS = 4.0
-"""A loss is the end of a sum whose order may change: so many units in its last place are no sign
-of anything."""
+"""A loss is the end of a sum whose order may change: so many units in its last place mean
+nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Course:
         values: float64, looks by numbers. What the quantity has become since its start.
         size: float64, one per look: its magnitude.
         eps: relative distance of neighbouring numbers of its type; 0 for integers.
-        count: how many numbers it stands for.
+        count: how many numbers it represents.
     """
 
     steps: tuple[int, ...]
@@ -105,7 +105,7 @@ class Trace:
         """Read what a run has recorded.
 
         Raises:
-            MalformedError: its numbers are none, or are not as many as they should be.
+            MalformedError: its numbers are not numbers, or their count is wrong.
         """
         try:
             return cls._from_record(record)

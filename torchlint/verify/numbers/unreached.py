@@ -25,7 +25,7 @@ def unreached(
     *,
     with_last_step: bool = False,
 ) -> tuple[str, ...]:
-    """What lies beyond the recorded steps, each as a noun.
+    """What is beyond the recorded steps, each as a noun.
 
     Args:
         original: of the program as it is.

@@ -27,7 +27,7 @@ ALWAYS_THERE = ("python", "torch", "numpy")
         for each in WRITERS
     ],
 )
-def test_who_writes_sees_its_own_file_or_is_told_where_it_did_not(
+def test_a_writer_sees_its_own_file_or_is_told_where_it_did_not(
     package: str, sandbox: str, where: str, tmp_path: Path
 ) -> None:
     # What only the kernel could refuse would be done where it cannot.

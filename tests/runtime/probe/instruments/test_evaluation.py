@@ -120,7 +120,7 @@ def test_a_graph_that_lives_on_is_kept(user: UserFile) -> None:
         "grows_from_the_input",
     ],
 )
-def test_a_graph_that_a_backward_pass_uses_is_no_waste(user: UserFile, name: str) -> None:
+def test_a_graph_that_a_backward_pass_uses_is_not_wasted(user: UserFile, name: str) -> None:
     (line,) = lines(user, name)
     assert (line.unused, line.used, line.kept) == (0, 10, 0)
 

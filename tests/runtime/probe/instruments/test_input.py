@@ -127,7 +127,7 @@ def test_while_others_have_the_processor_the_loader_takes_no_time(
     assert seen.held_s == 12
 
 
-def test_waits_lie_where_the_loop_asks_for_a_batch(user: UserFile, watch: InputObserver) -> None:
+def test_waits_are_where_the_loop_asks_for_a_batch(user: UserFile, watch: InputObserver) -> None:
     user.module.train(DataLoader(user.module.Slow(), batch_size=4), watch.passed)
     found: Any = watch.close()
     seen = only(found)
@@ -187,7 +187,7 @@ def test_a_stream_is_timed_too(user: UserFile, watch: InputObserver) -> None:
     assert seen.loader.samples == user.place("# stream")
 
 
-def test_each_place_is_counted_for_itself(user: UserFile, watch: InputObserver) -> None:
+def test_each_place_is_counted_separately(user: UserFile, watch: InputObserver) -> None:
     loader = DataLoader(user.module.Slow(), batch_size=4)
     user.module.train(loader)
     user.module.validate(loader)

@@ -196,7 +196,7 @@ def test_the_backend_of_attention_is_told_and_its_products_are_the_same(
     assert found.flops.types == {"float32": 3 * (2 + backward) * product}
 
 
-def test_attention_that_a_backward_pass_computes_again_is_no_other_call(watch: Watch) -> None:
+def test_attention_that_a_backward_pass_computes_again_is_not_another_call(watch: Watch) -> None:
     def attend(query: torch.Tensor) -> torch.Tensor:
         return functional.scaled_dot_product_attention(query, query, query)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+import torch._dynamo.utils  # before CUDA is replaced: it reads types from there
 
 from tests.runtime.probe.fake_cuda import FakeCuda
 from torchlint.runtime.probe.instruments import memory
@@ -150,7 +151,7 @@ def status(folder: Path, peak: int, now: int) -> None:
     (folder / "status").write_text(f"Name:\tx\nVmHWM:\t {peak} kB\nVmRSS:\t  {now} kB\n")
 
 
-def test_on_linux_the_peak_starts_anew(tmp_path: Path) -> None:
+def test_on_linux_the_peak_is_reset(tmp_path: Path) -> None:
     status(tmp_path, 2048, 1024)
     (tmp_path / "clear_refs").write_text("")
     meter = HostMeter(str(tmp_path))
@@ -159,7 +160,7 @@ def test_on_linux_the_peak_starts_anew(tmp_path: Path) -> None:
     assert meter.known().exact is True
 
 
-def test_where_it_may_not_the_moments_count(tmp_path: Path) -> None:
+def test_the_moments_count_where_it_may_not(tmp_path: Path) -> None:
     status(tmp_path, 4096, 1024)
     meter = HostMeter(str(tmp_path))
     assert [meter.peak(), meter.peak()] == [4.0, 1.0]
@@ -209,7 +210,7 @@ def test_a_planted_tensor_shows_in_its_part_of_the_step(run_probe: RunProbe) -> 
     (window,) = outcome.of("window")
     found = MemorySeen(**window["found"]["memory"])
     if not found.exact:
-        pytest.skip("this system does not let the peak start anew")
+        pytest.skip("this system does not allow resetting the peak")
     phases = found.phases
     assert phases["forward"] > phases["backward"] + 200
     assert abs(phases["backward"] - phases["optimizer"]) < 50

@@ -115,7 +115,7 @@ def test_a_process_that_trains_forked_from_one_that_does_begins_its_own_window(
         try:
             rests = not watch.watching
             watch.open()
-            # Not around what the other window stands around, too.
+            # Not around what the other window wraps, too.
             begins = watch.steps == 0 and len(watch._undo) == changes
             ends = type(watch.close()) is INSTRUMENTS[name] and state() == before
             os.write(send, repr((rests, begins, ends)).encode())

@@ -120,7 +120,7 @@ def test_without_a_mask_nothing_is_padding(
     assert (seen.batches, seen.odd, seen.unmasked) == (0, 0, 1)
 
 
-def test_counting_is_no_read_of_the_scripts(
+def test_counting_is_not_a_read_of_the_scripts(
     user: UserFile, watch: PaddingObserver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(*_: Any) -> Any:

@@ -127,7 +127,7 @@ def test_what_a_data_set_does_is_input(user: UserFile) -> None:
     assert watched(user, "loads").residue == []
 
 
-def test_what_computes_is_no_residue(user: UserFile) -> None:
+def test_what_computes_is_not_residue(user: UserFile) -> None:
     found = watched(user, "computes")
     assert (found.residue, found.asked) == ([], [])
 

@@ -233,7 +233,7 @@ def test_what_reads_of_the_host_anyway_is_left_out(tmp_path: Path) -> None:
     assert watched(user).reads == []
 
 
-def test_an_index_into_a_file_of_samples_lies_on_the_host(tmp_path: Path) -> None:
+def test_an_index_into_a_file_of_samples_is_on_the_host(tmp_path: Path) -> None:
     text = """
     import numpy, torch
 

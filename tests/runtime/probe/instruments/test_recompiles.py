@@ -86,7 +86,7 @@ def test_graph_breaks_are_told_by_reason(tmp_path: Path) -> None:
     assert count == 1
 
 
-def test_dynamos_reset_is_no_step_back(tmp_path: Path) -> None:
+def test_dynamos_reset_is_not_a_step_back(tmp_path: Path) -> None:
     user = UserFile(tmp_path, TRAIN)
     for _ in range(3):
         user.module.step()

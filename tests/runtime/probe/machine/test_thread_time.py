@@ -25,9 +25,7 @@ def test_the_system_says_how_long_a_thread_had_no_processor() -> None:
     assert seen == sorted(seen)  # type: ignore[type-var]
 
 
-def test_it_stands_still_without_a_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_stops_without_a_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = tmp_path / "schedstat"
     counts.write_text("7000000000 2000000000 5\n")
     monkeypatch.setattr(thread_time, "_FILE", str(counts))

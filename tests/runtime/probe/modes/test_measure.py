@@ -212,7 +212,7 @@ def test_a_second_thread_that_trains_waits_for_the_turn_too() -> None:
     assert [word for _, word in link.asked] == ["ready"]
 
 
-def test_a_copy_of_the_process_counts_and_changes_its_steps_for_itself(
+def test_a_copy_of_the_process_counts_and_changes_its_own_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     watch = Alters()

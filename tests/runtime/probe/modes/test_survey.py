@@ -62,7 +62,7 @@ def test_an_optimizer_ends_the_step() -> None:
 
 
 @pytest.mark.parametrize("critics", [1, 5])
-def test_of_several_optimizers_the_rarest_ends_the_step(critics: int) -> None:
+def test_the_rarest_of_several_optimizers_ends_the_step(critics: int) -> None:
     story = Story().tell([*[CALL, PASS, D] * critics, CALL, PASS, G] * 99)
     assert story.choice == (OPTIMIZER, 1, 30)
 
@@ -102,7 +102,7 @@ def test_an_optimizer_that_never_steps_is_given_up() -> None:
     assert Story(pace=0.1).tell([PASS] * 9999).choice == (BACKWARD, 0, 256)
 
 
-def test_gradients_beside_a_backward_pass_end_no_step() -> None:
+def test_gradients_apart_from_a_backward_pass_end_no_step() -> None:
     grad = (BACKWARD, GRAD)
     assert Story(optimizer=False).tell([grad, PASS] * 99).choice == (BACKWARD, 0, 30)
     assert Story(optimizer=False).tell([grad] * 99).choice == (BACKWARD, GRAD, 30)

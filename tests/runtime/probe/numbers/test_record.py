@@ -66,7 +66,7 @@ def test_losses_and_what_becomes_of_parameters_are_written_down(
     assert len({row[0] for row in (weight["start"], *weight["after"])}) == 4
 
 
-def test_of_a_scaled_loss_the_loss_itself_is_written_down(
+def test_the_loss_itself_is_written_down_and_not_the_scaled_one(
     run_probe: RunProbe, write: Write
 ) -> None:
     body = """

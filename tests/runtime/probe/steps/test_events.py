@@ -169,7 +169,7 @@ def test_a_disabled_scaler_adds_nothing(listen: Listen) -> None:
     assert (heard, skips) == ([0], [])
 
 
-def test_an_optimizer_made_anew_keeps_the_number(listen: Listen) -> None:
+def test_an_optimizer_made_again_keeps_the_number(listen: Listen) -> None:
     heard, shared, kept = listen(events.watch_optimizers), weights(), []
     for _ in range(3):
         kept.append(torch.optim.SGD(shared, lr=0.1))

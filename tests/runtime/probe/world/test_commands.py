@@ -135,11 +135,11 @@ def test_an_upload_is_found_anywhere_in_a_line_for_a_shell(text: str) -> None:
 @pytest.mark.parametrize(
     "words", [[], [""], ["sh", "-c"], ["env"], ["sudo", "-n"], ["python", "-m"]]
 )
-def test_a_command_that_says_nothing_is_no_upload(words: list[str]) -> None:
+def test_a_command_that_says_nothing_is_not_an_upload(words: list[str]) -> None:
     assert not commands.uploads(words)
 
 
-def test_doing_nothing_is_no_upload() -> None:
+def test_doing_nothing_is_not_an_upload() -> None:
     assert not commands.uploads(commands.NOTHING)
 
 

@@ -131,7 +131,7 @@ def test_an_entry_is_written_once_a_process_and_forked_processes_write_theirs(
     assert [json.loads(line)["what"] for line in lines] == ["true", "true child"]
 
 
-def test_a_process_that_a_package_starts_for_itself_is_told_from_the_scripts(
+def test_a_process_that_a_package_starts_by_itself_is_told_from_the_scripts(
     tmp_path: Path,
 ) -> None:
     package = """

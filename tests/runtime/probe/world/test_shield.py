@@ -118,7 +118,7 @@ def test_a_socket_elsewhere_does_not_free_its_folder(tmp_path: Path) -> None:
     assert not ground.covers(str(tmp_path / "workspace/1-run/x"))
 
 
-def test_what_lies_among_the_temporary_files_is_the_user_s(
+def test_what_is_among_the_temporary_files_is_the_user_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "tmp/old").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Runs only as a module: its network lies in a neighbour, which is where the fix is."""
+"""Runs only as a module: its network is in a neighbour, which is where the fix is."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The dataset lies in a module of its own, and here is one of two things to fix."""
+"""The dataset is in a module of its own, and here is one of two things to fix."""
 
 import numpy as np
 import torch

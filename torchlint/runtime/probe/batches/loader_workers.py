@@ -28,7 +28,7 @@ def force(workers: int) -> Undo:
         def init(*args: Any, **kwargs: Any) -> None:
             try:
                 bound = signature.bind(*args, **kwargs)
-            except TypeError:  # the script's own error, which it shall see
+            except TypeError:  # the script's own error, which it must see
                 plain(*args, **kwargs)
                 return
             if not isinstance(bound.arguments.get("dataset"), IterableDataset):

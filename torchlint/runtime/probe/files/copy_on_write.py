@@ -103,7 +103,7 @@ class CopyOnWrite(View):
         return self.upper + spot.path
 
     def short(self, place: str) -> str:
-        """The same place by a path that fits into the address of a socket, if it lies above."""
+        """The same place by a path that fits into the address of a socket, if it is above."""
         if len(os.fsencode(place)) <= _LONGEST_ADDRESS or not place.startswith(self.above):
             return place
         folder, name = os.path.split(place)
@@ -174,7 +174,7 @@ class CopyOnWrite(View):
         system.link(place, goal)
 
     def move_layered(self, source: Spot, target: Spot) -> bool:
-        """Move a folder that overlayfs will not; False if it is none of these.
+        """Move a folder that overlayfs will not; False if it is not one of these.
 
         It only moves those that are new (`redirect_dir` in the kernel's documentation).
         """
@@ -243,7 +243,7 @@ class CopyOnWrite(View):
         return None if system.status(spot.path) is None else spot.path
 
     def _is_held_below(self, spot: Spot) -> bool:
-        """Whether what lies below keeps a folder from being moved as it is."""
+        """Whether what is below keeps a folder from being moved as it is."""
         if self._territory.is_layered(spot.path):
             return True
         return spot.covered and not self.is_removed(spot.path) and _exists(spot.path)

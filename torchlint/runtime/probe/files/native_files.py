@@ -63,7 +63,7 @@ def install(view: CopyOnWrite) -> None:
 
 
 def to_read(view: CopyOnWrite, path: Any) -> Any:
-    """The path where the file lies that would be read; anything but a path as it is."""
+    """The path of the file that would be read; anything but a path is returned as it is."""
     text = None if isinstance(path, int) else text_of(path)
     if text is None:
         return path
@@ -75,10 +75,10 @@ def to_read(view: CopyOnWrite, path: Any) -> Any:
     return path if place is None else place
 
 
-def to_write(view: CopyOnWrite, path: Any, *, anew: bool = True) -> Any:
-    """The path where the file may be written; `anew`: whatever was in it does not matter."""
+def to_write(view: CopyOnWrite, path: Any, *, truncate: bool = True) -> Any:
+    """The path where the file may be written; `truncate`: whatever was in it does not matter."""
     text = None if isinstance(path, int) else text_of(path)
-    place = None if text is None else view.for_writing(text, create=True, truncate=anew)
+    place = None if text is None else view.for_writing(text, create=True, truncate=truncate)
     return path if place is None else place
 
 
@@ -146,11 +146,11 @@ class _Moved:
             return to_fill(self._view, path)
         if self._how == "read":
             return to_read(self._view, path)
-        return to_write(self._view, path, anew=self._how == "write")
+        return to_write(self._view, path, truncate=self._how == "write")
 
 
 def _elsewhere(real: Any, moved: _Moved) -> Any:
-    """A function that gives other arguments to another one, or to a class in C, of which some
+    """A function that gives other arguments to another one, or to a class in C; some of those
     cannot have subclasses."""
 
     @functools.wraps(real)
@@ -163,7 +163,7 @@ def _elsewhere(real: Any, moved: _Moved) -> Any:
 
 def _torch(torch: Any, view: CopyOnWrite) -> None:
     private.wrap_archives(functools.partial(to_read, view), functools.partial(to_write, view))
-    private.wrap_file_store(lambda path: to_write(view, path, anew=False))
+    private.wrap_file_store(lambda path: to_write(view, path, truncate=False))
     for holder in (torch, torch.UntypedStorage):
         real = holder.from_file
 
@@ -171,7 +171,7 @@ def _torch(torch: Any, view: CopyOnWrite) -> None:
         def from_file(
             filename: Any, shared: Any = False, *args: Any, _real: Any = real, **kwargs: Any
         ) -> Any:
-            place = to_write(view, filename, anew=False) if shared else to_read(view, filename)
+            place = to_write(view, filename, truncate=False) if shared else to_read(view, filename)
             return _real(place, shared, *args, **kwargs)
 
         holder.from_file = staticmethod(from_file) if isinstance(holder, type) else from_file
@@ -224,6 +224,6 @@ def _database(view: CopyOnWrite, database: Any, by_address: bool) -> tuple[Any, 
         # The log of what is not in the database yet belongs to it.
         for more in ("-wal", "-journal"):
             if system.status(to_read(view, text + more)) is not None:
-                to_write(view, text + more, anew=False)
-        place = to_write(view, text, anew=False)
+                to_write(view, text + more, truncate=False)
+        place = to_write(view, text, truncate=False)
     return (f"file:{quote(os.fsencode(place))}?{query}", True) if query else (place, False)

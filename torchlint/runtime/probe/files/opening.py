@@ -18,7 +18,7 @@ _NAMELESS = getattr(os, "O_TMPFILE", 0)
 
 
 def text_of(path: Any, descriptor: int | None = None) -> str | None:
-    """A path as text; None where it is none that a view could know.
+    """A path as text; None if it is not one that a view could know.
 
     Args:
         descriptor: of the folder that the path starts from, if it is not absolute.
@@ -72,7 +72,7 @@ def opening(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
     """As `open` of `builtins` and `io`."""
 
     def open_file(file: Any, mode: Any = "r", *args: Any, **kwargs: Any) -> Any:
-        # Whoever brings an opener of his own calls `os.open` there.
+        # A caller with an opener of its own calls `os.open` there.
         own = kwargs.get("opener") or len(args) > 5
         place = None if own else place_to_open(view, file, mode)
         return at(place, real, file, mode, *args, **kwargs)

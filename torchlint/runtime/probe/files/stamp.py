@@ -13,7 +13,7 @@ class Stamp:
     """Eight bytes that all processes see, those that are forked and those that are not.
 
     Args:
-        path: the file that they lie in; it is made if it is not there.
+        path: the file that they are in; it is made if it is not there.
     """
 
     def __init__(self, path: str) -> None:

@@ -15,7 +15,7 @@ _LEFT_ALONE = ("posix", "_io", "torchlint.runtime.probe.", "importlib._", "_froz
 
 
 class StandIn:
-    """Called like the function that it stands for.
+    """Called like the function that it replaces.
 
     As a function in C, and unlike one in Python, it does not become a method in a class that
     holds it, and it is pickled and copied by its name.

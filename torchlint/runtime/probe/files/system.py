@@ -30,7 +30,7 @@ write = os.write
 
 
 def status(path: str) -> os.stat_result | None:
-    """What lies there, a link not followed; None: nothing, or nothing that may be seen."""
+    """What is there, without following a link; None: nothing, or nothing that may be seen."""
     try:
         return lstat(path)
     except OSError:
@@ -38,7 +38,7 @@ def status(path: str) -> os.stat_result | None:
 
 
 def is_folder(path: str) -> bool:
-    """Whether a folder lies there; a link to one is none."""
+    """Whether a folder is there; a link to one does not count."""
     found = status(path)
     return found is not None and stat.S_ISDIR(found.st_mode)
 

@@ -38,11 +38,11 @@ class Territory:
 
     Args:
         own: the folder of the workspace, with those of its runs, and that on the run's own machine.
-            Temporary files lie there too; whatever else lies where the system keeps temporary files
-            is the user's.
+            Temporary files are there too; everything else where the system keeps temporary files is
+            the user's.
         project: the tree that is never to change.
         guarded: whether the project's files are to be kept here; otherwise the kernel does it.
-        free: folders that anyone may write to, unless they lie in the project.
+        free: folders that anyone may write to, unless they are in the project.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Territory:
         self._free = tuple(sorted({_slashed(path) for path in free}))
 
     def covers(self, path: str) -> bool:
-        """Whether what lies at a real, absolute path must stay as it is."""
+        """Whether what is at a real, absolute path must stay as it is."""
         below = path + "/"
         if below.startswith(self._own):
             return False
@@ -68,7 +68,7 @@ class Territory:
         return [*self._own, *free, *([] if self._guarded else [self._project])]
 
     def is_layered(self, path: str) -> bool:
-        """Whether overlayfs keeps what lies at a real, absolute path."""
+        """Whether overlayfs keeps what is at a real, absolute path."""
         return not self._guarded and (path + "/").startswith(self._project)
 
 
@@ -97,7 +97,7 @@ def missing_caches(environ: Mapping[str, str]) -> list[str]:
 
 
 def _own(settings: RunSettings) -> list[str]:
-    """The folder of the socket, if that of the run lies in it: others of its runs lie there too.
+    """The folder of the socket, if that of the run is in it: others of its runs are there too.
     Where several machines share the folder of the run, those on its own machine as well."""
     scratch = os.path.realpath(settings.scratch)
     if settings.local:

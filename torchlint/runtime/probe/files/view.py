@@ -98,7 +98,7 @@ class View:
         return Spot(real, self._territory.covers(real), straight and same, place, entry)
 
     def place(self, real: str) -> str | None:
-        """Where the file of a real path lies; None: there is none."""
+        """Where the file of a real path is; None: there is none."""
         above = self.upper + real
         if system.status(above) is not None:
             return above
@@ -107,7 +107,7 @@ class View:
         return real
 
     def is_removed(self, real: str) -> bool:
-        """Whether the run has removed the real file; a new one may lie above."""
+        """Whether the run has removed the real file; a new one may be above."""
         return self.begun and system.access(self.mark(real), os.F_OK)
 
     def for_reading(self, path: str, *, follow: bool = True) -> str | None:
@@ -134,7 +134,7 @@ class View:
     def layers(self, path: str) -> tuple[str | None, str | None] | None:
         """The folders whose entries a folder shows: upper, real; None: what the path says.
 
-        Entries of the real one that lie above too, or that are removed, do not count.
+        Entries of the real one that are above too, or that are removed, do not count.
         """
         if not self.begun:
             return None
@@ -152,7 +152,7 @@ class View:
         return place, spot.path if shows else None
 
     def names(self, real: str) -> set[str]:
-        """Names of what lies in the folder with a real path."""
+        """Names of what is in the folder with a real path."""
         above = self.upper + real
         listed = set(system.listdir(above)) if system.is_folder(above) else set()
         if not self.is_removed(real) and system.is_folder(real):
@@ -175,8 +175,8 @@ class View:
             self._stamped = now
 
     def _news_of(self, folder: str) -> tuple[bool, bool]:
-        """Of the folder with a real path: whether it has an upper one, and whether something that
-        lies in it is removed."""
+        """Of the folder with a real path: whether it has an upper one, and whether something in it
+        is removed."""
         news = self._news.get(folder)
         if news is None:
             new = self.begun and system.access(self.upper + folder, os.F_OK)
@@ -226,7 +226,7 @@ class View:
         return real, straight
 
     def _found(self, real: str, given: str) -> tuple[str, os.stat_result | None]:
-        """Where something lies, and what it is."""
+        """Where something is, and what it is."""
         has_new, has_removed = self._news_of(real.rpartition("/")[0])
         if has_new:
             above = self.upper + real

@@ -5,8 +5,8 @@ An instrument is a module with a subclass of `Observer`, which `watch` names. Be
 others.
 
 Some change what a step does instead, to show how long it would take otherwise: a batch that costs
-nothing, a step without checkpoints. Where blocks of steps are timed in turns, such a one begins
-after the warm-up and stays.
+nothing, a step without checkpoints. Where blocks of steps are timed alternately, such an instrument
+begins after the warm-up and stays.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class _Sentinel:
 class EvaluationObserver(Observer):
     """Follows the graphs that root modules in evaluation mode leave behind.
 
-    A hook stands at the output's node and one at the node farthest from it, since a script may
+    There is a hook at the output's node and one at the node farthest from it, since a script may
     use features from the middle of a network alone. Both are gone, and neither was called: the
     graph was recorded for nothing. That says nothing about calls that raise, and about graphs that
     are still there.
@@ -166,7 +166,7 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _farthest(nodes: list[Any]) -> Any:
-    """The node that most operations lie between, of those that lead to these."""
+    """The node with the most operations in between, of those that lead to these."""
     seen, last, left = set(nodes), nodes[0], deque(nodes)
     while left and len(seen) < _MOST_NODES:
         node = left.popleft()

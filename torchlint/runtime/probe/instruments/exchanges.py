@@ -256,7 +256,7 @@ class CommunicationObserver(Observer):
             waiting.append((model, passes, unused and model.holds_sums(), model.state()))
 
     def _after(self, waiting: list[_Waiting]) -> None:
-        """Note of which of them they were."""
+        """Note for which of them they were."""
         place = self.places.here() if waiting else None
         for model, passes, sums, state in waiting:
             if model.state() == state:
@@ -281,7 +281,7 @@ def _uses_gloo() -> bool:
 def _wrapped_models() -> list[Any]:
     """Every `DistributedDataParallel` that there is."""
     kind = torch.nn.parallel.DistributedDataParallel
-    # By the type itself: `isinstance` asks objects that stand for others.
+    # By the type itself: `isinstance` asks objects that act as others.
     return [each for each in gc.get_objects() if issubclass(type(each), kind)]
 
 

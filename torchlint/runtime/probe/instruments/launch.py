@@ -87,7 +87,7 @@ def _gpus(cuda: Any) -> Iterator[tuple[str | None, bool]]:
 def quota(of: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") -> float | None:
     """How many processors the control groups of this process let it use at a time.
 
-    A container sees all processors of its host, also in its affinity; its limit stands only here.
+    A container sees all processors of its host, also in its affinity; its limit is only found here.
 
     Args:
         of: the file that lists the groups.

@@ -38,7 +38,7 @@ class Clock(Protocol):
     """Measures between two marks, maybe later."""
 
     def mark(self, spared: float) -> Any:
-        """This moment, on a clock that stood still for `spared` seconds."""
+        """This moment, on a clock that was stopped for `spared` seconds."""
 
     def between(self, start: Any, stop: Any, tell: Tell) -> None:
         """Tell the seconds between two marks, once they are known."""
@@ -70,7 +70,7 @@ class DeviceClock:
     """Time in the stream of the GPU, which runs behind the host.
 
     Args:
-        cuda: `torch.cuda`, or what stands for it.
+        cuda: `torch.cuda`, or what replaces it.
     """
 
     def __init__(self, cuda: Any) -> None:
@@ -150,9 +150,9 @@ class _Thread(threading.local):
 class LayerObserver(Observer):
     """Times every call of a module, but those of a data set's transforms.
 
-    It stands around `Module.__call__` and uses none of torch's global hooks: beside those
-    `torch.compile` warns the user, and they miss a call that ends with an exception, as every
-    checkpoint does that stops early.
+    It wraps `Module.__call__` and uses none of torch's global hooks: with those `torch.compile`
+    warns the user, and they miss a call that ends with an exception, as every checkpoint does that
+    stops early.
     """
 
     def begin(self) -> None:
@@ -186,7 +186,7 @@ class LayerObserver(Observer):
         def call(*args: Any, **kwargs: Any) -> Any:
             if compiling() or not self.watching or self._loading.now is not None:
                 return plain(*args, **kwargs)
-            # Dynamo may look at frames that begin here, so this is no object of ours.
+            # Dynamo may look at frames that begin here, so this is not an object of ours.
             opened: list[Any] = [None, None]
             enter(args[0], opened)
             try:

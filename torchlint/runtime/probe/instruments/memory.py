@@ -1,8 +1,8 @@
 """How much memory each part of a step takes at most.
 
-Whenever a part of a step begins or ends, the peak since the last such moment is read, and the
-counting of it starts anew. On a GPU it is what torch's allocator has given to tensors, which the
-host knows without waiting; without one, what lies in main memory of this process.
+Whenever a part of a step begins or ends, the peak since the last such moment is read and reset. On
+a GPU it is what torch's allocator has given to tensors, which the host knows without waiting;
+without one, what is in main memory of this process.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class PeakMeter(Protocol):
 
 
 class HostMeter:
-    """Of this process alone, as Linux counts the pages that lie in main memory.
+    """Of this process alone, as Linux counts the pages that are in main memory.
 
-    https://docs.kernel.org/filesystems/proc.html says how the peak starts anew. Where that is not
-    allowed, only what lies there when it is asked is known.
+    https://docs.kernel.org/filesystems/proc.html says how to reset the peak. Where that is not
+    allowed, only what is there at the moment of the question is known.
 
     Args:
         folder: what the system tells of this process.
@@ -93,11 +93,11 @@ def _write(path: str, data: bytes) -> None:
 class DeviceMeter:
     """Of the tensors of this process on the current GPU.
 
-    What lies outside of torch's allocator, as the context, the buffers of NCCL and whatever other
-    processes hold, is what the driver gives as used and the allocator has not reserved.
+    What is outside of torch's allocator, such as the context, the buffers of NCCL and whatever
+    other processes hold, is what the driver gives as used and the allocator has not reserved.
 
     Args:
-        cuda: `torch.cuda`, or what stands for it.
+        cuda: `torch.cuda`, or what replaces it.
     """
 
     def __init__(self, cuda: Any) -> None:

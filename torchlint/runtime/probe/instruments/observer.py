@@ -90,7 +90,7 @@ class Observer:
         self._undo += undo
 
     def around(self, owner: Any, name: str, make: Callable[[Function], Function]) -> None:
-        """Let `make` of an attribute stand for it until the end, if it is there."""
+        """Replace an attribute, if it is there, by `make` of it until the end."""
         if getattr(owner, name, None) is not None:
             self._undo.append(replace(owner, name, make))
 

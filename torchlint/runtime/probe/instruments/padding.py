@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _KEY = "attention_mask"
 _DEEPEST = 2
 _read = torch.Tensor.tolist
-"""As it was before any instrument wrapped it, for this is no read of the script."""
+"""As it was before any instrument wrapped it, for this is not a read of the script."""
 _WIDEST = 100
 """Parts of a batch that are looked through."""
 
 
 class PaddingObserver(Observer):
-    """Counts the zeros of `attention_mask` in batches that lie in main memory. Without such a mask
+    """Counts the zeros of `attention_mask` in batches that are in main memory. Without such a mask
     nothing says what is padding."""
 
     def begin(self) -> None:

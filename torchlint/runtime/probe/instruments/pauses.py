@@ -47,7 +47,7 @@ _RESIDUE = {
     "PIL": "PIL",
     "h5py": "h5py",
 }
-"""What a module, or all modules of a package, do beside the training."""
+"""What a module, or all modules of a package, do apart from the training."""
 _TIMED = (
     ("builtins", "print", "print"),
     ("json", "dump", "json"),
@@ -132,7 +132,7 @@ class _Collector:
         self._asked: dict[Place | None, CollectorCalls] = {}
 
     def asked(self, plain: Function) -> Function:
-        """What stands for `gc.collect`."""
+        """What replaces `gc.collect`."""
         asking, note = self._asking, shielded(self._note)
 
         def collect(*args: Any, **kwargs: Any) -> Any:
@@ -173,7 +173,7 @@ class _Collector:
 class _Sampler:
     """Looks at the frames of one thread from another one.
 
-    `found` has samples and seconds. Each sample stands for the time since the one before.
+    `found` has samples and seconds. Each sample counts for the time since the one before.
     """
 
     def __init__(self, places: Places) -> None:

@@ -2,12 +2,12 @@
 
 Methods of `torch.Tensor` and functions of `torch` are wrapped. A `TorchFunctionMode` sees neither
 other threads nor what a backward pass calls, makes a step of small layers half as long again, and
-has dynamo compile everything anew; wrappers cost only where they are called. They are put in place
+has dynamo compile everything again; wrappers cost only where they are called. They are put in place
 when the window begins, so that no library has taken one for torch's own.
 
-On a GPU, only tensors that lie there count, and the seconds of the call are those that the host
+On a GPU, only tensors that are there count, and the seconds of the call are those that the host
 waits. Without one, all of this is a census: what a dataset or torch's optimizers read, and an index
-into an array of NumPy in a file, would lie on the host in any case and is left out, and so is `to`,
+into an array of NumPy in a file, would be on the host in any case and is left out, and so is `to`,
 since the script may just ask for its device.
 """
 
@@ -51,7 +51,7 @@ _LBFGS = os.path.join(_OPTIMIZERS, "lbfgs.py")
 """The one of torch's optimizers that decides by gradients."""
 _DATA = os.path.join(_TORCH, "utils", "data", "")
 _BETWEEN = frozenset({__file__, interpose.__file__, private.__file__})
-"""Files whose frames stand between a read and what is noted of it."""
+"""Files whose frames are between a read and the place that is noted for it."""
 _OURS = os.path.dirname(os.path.dirname(private.__file__)) + os.sep
 _MASKS = (torch.bool, torch.uint8)
 
@@ -160,7 +160,7 @@ class ReadObserver(Observer):
         if self._on_gpu:
             for name in ("to", "cuda", "copy_"):
                 self._replace(torch.Tensor, name, partial(self._mover, name))
-        # Dynamo would compile anew what calls a function that it finds replaced.
+        # Dynamo would compile again what calls a function that it finds replaced.
         functions = {} if private.compiled_frames() else FUNCTIONS
         for name, (kind, subject) in functions.items():
             self._replace(torch, name, partial(self._reader, kind, subject))
@@ -319,7 +319,7 @@ class ReadObserver(Observer):
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame that is none of ours."""
+    """The innermost frame that is not ours."""
     while frame is not None and frame.f_code.co_filename in _BETWEEN:
         frame = frame.f_back
     return frame
@@ -331,13 +331,13 @@ def _is_ours(frame: FrameType | None) -> bool:
 
 
 def _is_of_optimizer(frame: FrameType | None) -> bool:
-    """Whether it may read a counter of steps, which lies on the host beside any GPU."""
+    """Whether it may read a counter of steps, which is on the host even with a GPU."""
     path = frame.f_code.co_filename if frame is not None else ""
     return path.startswith(_OPTIMIZERS) and path != _LBFGS
 
 
 def _is_of_numpy(frame: FrameType | None) -> bool:
-    """Whether it is an index into an array, as of a file of samples, which lies on the host."""
+    """Whether it is an index into an array, as of a file of samples, which is on the host."""
     return frame is not None and str(frame.f_globals.get("__name__")).startswith("numpy.")
 
 

@@ -115,7 +115,7 @@ class RecompileObserver(Observer):
 
     def _place(self, path: str, row: int) -> Place | None:
         """The user's own."""
-        # Code that differs in nothing but its file is equal, hence the path in it.
+        # Code that differs only in its file is equal; that is why the path is in it.
         real = self.places.path_of(compile(repr(path), path, "eval"))
         return None if real is None else (real, row)
 
@@ -139,7 +139,7 @@ def _breaks() -> Counter[str]:
 
 
 def _given_up() -> Iterator[str]:
-    """What dynamo says of each attempt that was one too many."""
+    """What dynamo says about each attempt that was one too many."""
     for record in _records(MOST):
         reason = str(getattr(record, "fail_reason", None) or "")
         if any(words in reason for words in _LIMITS):

@@ -1,7 +1,7 @@
 """Which shapes of inputs convolutions and compiled modules get.
 
 Their classes' `__call__` is wrapped: a global forward pre-hook would make the calls of all modules
-slower, and have dynamo compile everything anew. What compiled code calls is not seen; the compiled
+slower, and have dynamo compile everything again. What compiled code calls is not seen; the compiled
 module itself is.
 """
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 _MOST = 0.5
-"""Of the memory that is there. The program as it is stands beside it."""
+"""Of the memory that is there. The program as it is runs at the same time."""
 
 
 class Uncheckpointed(Observer):

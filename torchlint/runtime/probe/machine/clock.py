@@ -21,7 +21,7 @@ class Reading:
 
     Args:
         wall: seconds on the host, between the moments in which the step's events were heard. On
-            a GPU the host may be ahead of what it has ordered.
+            a GPU the host may be ahead of what it has queued.
         cpu: seconds of all threads of this process.
         gpu: seconds between the same moments in the GPU's stream; None if there is none.
         memory_mb: peak in MiB; of the process on the host, of what torch has allocated on a GPU
@@ -50,11 +50,11 @@ class CpuClock:
         self._begun = _now()
 
     def stop(self) -> None:
-        """End a block. The script may go on; nothing is waited for."""
+        """End a block. The script may continue; nothing is waited for."""
         self._ended = _now()
 
     def settle(self) -> None:
-        """Wait for whatever the script has set going."""
+        """Wait for everything that the script has started."""
 
     def read(self) -> Reading:
         """What was seen in the last block; to be asked after `settle`."""
@@ -156,7 +156,7 @@ def seconds_between(first: Any, last: Any) -> float | None:
 
 
 def is_capturing(cuda: Any) -> bool:
-    """Whether what is ordered now goes into a CUDA graph, where nobody may wait for it."""
+    """Whether what is queued now goes into a CUDA graph, where nobody may wait for it."""
     return bool(cuda.is_initialized() and cuda.is_current_stream_capturing())
 
 
@@ -165,7 +165,7 @@ def peak_memory_mb() -> float:
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Kilobytes, but for macOS.
+    # Kilobytes, except on macOS.
     return peak / MEGABYTE if sys.platform == "darwin" else peak / 1024
 
 

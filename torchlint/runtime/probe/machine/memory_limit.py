@@ -19,7 +19,7 @@ def memory_limit(root: str = "/") -> int | None:
     https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files
 
     Args:
-        root: what lies in `proc` and `sys` there is believed.
+        root: what is in `proc` and `sys` there is believed.
     """
     try:
         machine = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]

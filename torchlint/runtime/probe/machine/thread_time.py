@@ -33,7 +33,7 @@ class ThreadTime:
             return None
 
     def now_s(self) -> float:
-        """Seconds that pass, but stand still while the thread has no processor; from any moment."""
+        """Seconds that pass, but not while the thread has no processor; from any moment."""
         return self.read()[0]
 
     def read(self) -> tuple[float, float]:

@@ -45,7 +45,7 @@ class Meter:
 
     The first step of all asks for a turn. A turn is some steps to settle, in which caches and
     queues fill again, then those that are timed; `steps: 0` only warms up. Instruments that change
-    what a step does begin after the first turn, and their own work is no part of the time.
+    what a step does begin after the first turn, and their own work is not part of the time.
 
     Args:
         settings: say what may be a GPU.

@@ -134,7 +134,7 @@ class Surveyor:
             self._stop(stream)
 
     def _mark(self) -> Any:
-        """This place in the GPU's stream, since the host may be far ahead of what it orders."""
+        """This place in the GPU's stream, since the host may be far ahead of what it queues."""
         cuda: Any = torch.cuda
         if not self._on_gpu or self._settings.device == "cpu" or is_capturing(cuda):
             return None

@@ -47,7 +47,7 @@ _LOSS = "_torchlint_loss"
 
 
 def _watch_scaler() -> None:
-    """Remember what each loss was before it was scaled: a scale is no part of what a program
+    """Remember what each loss was before it was scaled: a scale is not part of what a program
     computes, and changes from step to step."""
     # Before torch 2.3 there was only the one for CUDA.
     scaler = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler

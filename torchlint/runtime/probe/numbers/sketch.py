@@ -18,7 +18,7 @@ _ODD = 0x1C69B3F74AC4AE35
 
 @dataclass(frozen=True)
 class Sketch:
-    """One tensor at one moment. The parts lie on its device until somebody reads them.
+    """One tensor at one moment. The parts stay on its device until somebody reads them.
 
     Args:
         digest: int64 scalar. Tensors with the same bits in the same logical order have the same

@@ -30,7 +30,7 @@ def rank() -> int:
 
 
 class Stream:
-    """A place in a sequence of random numbers: entered, it goes on from where it was left."""
+    """A place in a sequence of random numbers: entered, it continues from where it was left."""
 
     def __init__(self, *key: object) -> None:
         self._seed = number(*key)
@@ -67,7 +67,7 @@ class _Numpy:
         sys.modules["numpy.random"].seed(self._seed)
 
     def place(self) -> Any:
-        """Where it stands, or would begin."""
+        """Where it is, or would begin."""
         module = sys.modules.get("numpy.random")
         return self._seed if module is None else module.get_state()
 
@@ -80,7 +80,7 @@ class _Numpy:
 
 
 NUMPY = _Numpy()
-"""As global as what it stands for."""
+"""As global as what it represents."""
 
 
 @dataclass(frozen=True)

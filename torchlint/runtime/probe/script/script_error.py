@@ -19,7 +19,7 @@ _OUT_OF_MEMORY = (
 
 
 def describe(error: BaseException, project: str) -> Raised:
-    """What the parent is told of it."""
+    """What the parent is told about it."""
     told = _told(error)
     path, row = _place(error, told, project)
     trace = "".join(told.format())

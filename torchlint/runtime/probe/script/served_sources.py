@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ServedSources:
-    """Bytes by the real path of the file that they stand for.
+    """Bytes by the real path of the file that they replace.
 
     Args:
         sources: what is served.
@@ -52,12 +52,12 @@ class ServedSources:
         return real if real in self._sources else None
 
     def peek(self, path: object) -> bytes | None:
-        """What stands for `path`, for somebody who only looks at it."""
+        """What replaces `path`, for somebody who only looks at it."""
         key = self.key(path)
         return None if key is None else self._sources[key]
 
     def serve(self, path: object) -> bytes | None:
-        """What stands for `path`, for somebody who runs it."""
+        """What replaces `path`, for somebody who runs it."""
         if isinstance(path, str):
             self.ran.add(os.path.abspath(path))  # now: the script may change the folder
         key = self.key(path)

@@ -95,7 +95,7 @@ class Streams:
         return self._ticks[kind]
 
     def rarest(self, kind: str, least: int = 1) -> EventStream | None:
-        """Of those that go on and have as many events, the one with the fewest, and the last of
+        """Of those that continue and have as many events, the one with the fewest, and the last of
         several: it ends what repeats itself, as the generator's step does in a GAN."""
         tick = self._ticks[kind]
         going = [s for s in self.of(kind) if s.count >= least and s.goes_on(tick)]
@@ -105,11 +105,11 @@ class Streams:
         """What ends a step among the events of this kind."""
         if kind in (OPTIMIZER, FORWARD):
             return self.rarest(kind, least)
-        # A gradient that is taken beside a backward pass is part of the step.
+        # A gradient that is taken in addition to a backward pass is part of the step.
         return next((s for s in self.of(kind) if s.count >= least), None)
 
     def last_step(self) -> float:
-        """When an event was heard that is no batch; 0 if none was."""
+        """When an event was heard that is not a batch; 0 if none was."""
         steps = (s for s in self._streams.values() if s.kind != LOADER)
         return max((s.moments[-1].time for s in steps), default=0.0)
 

@@ -31,7 +31,7 @@ PASS, GRAD = 0, 1
 _CALLED = Inside()
 """By an optimizer's hook: torch goes through its hooks, and none of them can be removed."""
 _BETWEEN = frozenset({interpose.__name__, private.__name__})
-"""Modules whose frames stand between a hook's listener and what calls the hook."""
+"""Modules whose frames are between a hook's listener and what calls the hook."""
 
 
 def at_anchor(anchor: Anchor, boundary: Callable[[], None]) -> Undo:
@@ -187,7 +187,7 @@ def _first_parameter(optimizer: Any) -> object:
 
 
 def _is_nested(hook: FrameType) -> bool:
-    """Whether the function that calls an optimizer's hooks stands twice on the stack: this step
+    """Whether the function that calls an optimizer's hooks is twice on the stack: this step
     is that of a parent class, or of an optimizer that another one wraps."""
     wrapper: FrameType | None = hook
     while wrapper is not None and wrapper.f_globals.get("__name__") in _BETWEEN:

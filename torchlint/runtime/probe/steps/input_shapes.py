@@ -19,7 +19,7 @@ def signature(inputs: object) -> tuple[object, ...]:
 
 
 def on_gpu(subject: Any) -> bool | None:
-    """Whether the first parameter of an optimizer or a module lies on a GPU; None without one."""
+    """Whether the first parameter of an optimizer or a module is on a GPU; None without one."""
     try:
         groups = getattr(subject, "param_groups", None)
         parameters = iter(groups[0]["params"]) if groups is not None else subject.parameters()

@@ -9,7 +9,7 @@ from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, LOADER, OPTI
 
 ORDER = (LOADER, FORWARD, BACKWARD, OPTIMIZER)
 OTHER = "other"
-"""What lies between them."""
+"""What is between them."""
 
 Seconds = tuple[float, float, float, float]
 """In `ORDER`."""

@@ -21,7 +21,7 @@ CALM = 5
 
 
 def durations(moments: Sequence[Moment]) -> list[float]:
-    """Seconds of each step but the first, whose beginning nobody heard.
+    """Seconds of each step except the first, whose beginning was not seen.
 
     On a GPU those between two marks in its stream, which must have been waited for.
     """

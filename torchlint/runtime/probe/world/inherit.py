@@ -1,8 +1,8 @@
 """Serves changed sources in other Python programs that the script starts, and shields them.
 
-They begin with `sitecustomize` (https://docs.python.org/3/library/site.html). Ours stands before
-any other, steps aside, and lets the real one follow. Under overlayfs the kernel shields whatever
-the script starts. `python -I`, `-E` and `-S` do not look for it.
+They begin with `sitecustomize` (https://docs.python.org/3/library/site.html). Ours comes before any
+other, steps aside, and lets the real one follow. Under overlayfs the kernel shields whatever the
+script starts. `python -I`, `-E` and `-S` do not look for it.
 """
 
 from __future__ import annotations

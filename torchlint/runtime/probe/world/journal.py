@@ -26,7 +26,7 @@ JOURNAL = "journal"
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MOST = 1000
-"""Different entries of one process; a script may make up names for ever."""
+"""Different entries of one process; a script may make up names forever."""
 _LOCAL = ("127.", "::1", "0.0.0.0", "::ffff:127.", "localhost")  # noqa: S104
 _SENDS = (b"PUT ", b"PATCH ", b"DELETE ")
 _STANDARD = os.path.dirname(os.__file__)
@@ -69,8 +69,8 @@ def install(
     """Listen from now on, in this process and in those that it forks.
 
     Args:
-        parent: its address, as in `RunSettings.socket`; to connect there is no effect of the
-            script's.
+        parent: its address, as in `RunSettings.socket`; connecting there is not an effect of the
+            script.
         fenced: the kernel refuses writes to the territory.
     """
     listener = _Listener(journal, territory, parent, fenced)

@@ -29,8 +29,8 @@ def install(settings: RunSettings) -> None:
 
     To be called before torch or anything of the script's is imported.
 
-    Under overlayfs the project's files are the kernel's to keep, and only what lies elsewhere is
-    redirected: a checkpoint that is written to another disk.
+    Under overlayfs the kernel keeps the project's files, and only what is elsewhere is redirected:
+    a checkpoint that is written to another disk.
     """
     if _installed:
         return

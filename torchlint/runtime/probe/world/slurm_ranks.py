@@ -1,4 +1,4 @@
-"""What Slurm says of a rank that it did not start itself."""
+"""What Slurm says about a rank that it did not start itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def correct(environment: MutableMapping[str, str]) -> None:
-    """Let Slurm's variables say of this rank what torchrun's do.
+    """Let Slurm's variables say about this rank what torchrun's do.
 
     Slurm has started one torchrun on each node, and counts one task there; a script that asks it
     for its rank would get the number of the node.

@@ -1,7 +1,7 @@
 """Starts programs where a view has their files, and in place of uploaders one that does nothing.
 
-A program that is not Python's sees the real files. What it is given to read is passed by the path
-where it lies; what it writes of its own is not redirected.
+A program that is not Python's sees the real files. What it is given to read is passed by its real
+path; what it writes of its own is not redirected.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _refuses(journal: Journal, words: list[str]) -> bool:
 
 
 def _found(view: CopyOnWrite, words: list[str]) -> list[str]:
-    """The words, with the paths of files that the run has written replaced by where they lie.
+    """The words, with the paths of files that the run has written replaced by where they are.
 
     A Python program has the same view, and has to be found itself only.
     """

@@ -91,7 +91,7 @@ def _overrule(module: str, arguments: Mapping[str, Mapping[str, object]], journa
     for name, forced in arguments.items():
         holder: Any = sys.modules[module]
         *path, last = name.split(".")
-        # Another version may have other names, or a name of its own may stand in the project.
+        # Another version may have other names, or the project may have a module of that name.
         with suppress(AttributeError, TypeError):
             for part in path:
                 holder = getattr(holder, part)

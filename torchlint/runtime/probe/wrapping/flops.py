@@ -1,8 +1,8 @@
 """How many floating-point operations the products of a step are, by module, type and part.
 
 The formulas are those of `torch.utils.flop_counter`: a multiplication and an addition are two
-operations, and what is no product of matrices, convolution or attention counts nothing. Masks are
-not seen, so causal attention counts in full.
+operations, and what is not a product of matrices, a convolution or attention counts nothing. Masks
+are not seen, so causal attention counts in full.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PRODUCTS = re.compile(
 )
 """Names of operations that compute products, for which torch has no formula."""
 _NO_PRODUCTS = ("_c10d_functional", "c10d", "c10d_functional", "debugprims", "prim", "profiler")
-"""Namespaces beside `aten` whose operations compute none."""
+"""Namespaces other than `aten` whose operations compute none."""
 _MOST_NAMES = 20
 
 
@@ -73,7 +73,7 @@ class _Thread(threading.local):
 
 
 class Flops:
-    """Counts what it is told of between `begin` and `end`.
+    """Counts what it is told about between `begin` and `end`.
 
     What a backward pass computes counts for the module whose forward pass created the node of the
     graph: both know the node's number. Each thread numbers its own nodes, so on a GPU, where
@@ -142,7 +142,7 @@ class Flops:
                 self._unattributed += 1
 
     def _count(self, operation: Any, name: str, args: Any, kwargs: Any, result: Any) -> int | None:
-        """0 for what is no product; None for a product of unknown size."""
+        """0 for what is not a product; None for a product of unknown size."""
         packet = getattr(torch.ops.aten, _AS[name], None) if name in _AS else None
         packet = packet or private.without_overload(operation)
         formula = (self._formulas or {}).get(packet)

@@ -67,7 +67,7 @@ def outermost(
 
 
 def replace(owner: Any, name: str, make: Callable[[Function], Function]) -> Undo:
-    """Let `make` of an attribute stand for it. Undone, it stays where others built on it."""
+    """Replace an attribute by `make` of it. Undone, it stays where others built on it."""
     own, plain = name in vars(owner), getattr(owner, name)
     # A class may hold what binds, as static methods and those of pybind11, and give what it wraps.
     held = vars(owner).get(name)

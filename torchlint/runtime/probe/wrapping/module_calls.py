@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def around_modules(make: Callable[[Function], Function]) -> Undo:
-    """Let `make` of `Module.__call__` stand for it.
+    """Replace `Module.__call__` by `make` of it.
 
     A root module that ends the steps has a stand-in of its own in its class, which goes past the
     one in `Module` (`events.watch_forward`). It is replaced too.

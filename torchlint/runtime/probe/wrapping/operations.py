@@ -42,7 +42,7 @@ class Operations(_Mode):  # type: ignore[misc]
 
     def begin(self) -> str:
         """Listen to this thread, or say why that cannot be: the script would close ours for its own
-        mode that stands below."""
+        mode below it."""
         if _Mode is object:
             return "this torch has no dispatch modes"
         if private.dispatch_mode() is not None:
@@ -52,7 +52,7 @@ class Operations(_Mode):  # type: ignore[misc]
         return ""
 
     def end(self) -> None:
-        """Hear no more. Where a mode of the script's stands above ours, ours stays and does
+        """Stop listening. Where a mode of the script is above ours, ours stays and does
         nothing."""
         self._on = False
         if threading.get_ident() == self._thread and private.dispatch_mode() is self:
