@@ -41,7 +41,8 @@ other. Its code and tier are always checked, and what else it says:
     # TL201 | see                it has no related place
     # TL201 | group: first       findings with the same word are one group, others are not
 
-What the fix does to a line is written below that line, and is checked if there is any of it:
+What the fix does to a line is written below that line. Where one line of a case says so, all of its
+lines are checked, and a line without it must stay as it is:
 
     total += loss.item()  # TL201 unsafe
     # becomes: total += loss.detach()

@@ -75,6 +75,7 @@ def test_the_first_command_finds_all_seven_patterns() -> None:
 def test_the_table_lists_exactly_the_rules() -> None:
     rows = re.findall(r"^\| (TL\d+) \| \[([a-z0-9-]+)\]\((\S+)\) \|", RULES, re.MULTILINE)
     assert [row[:2] for row in rows] == [(code, rule.name) for code, rule in all_rules().items()]
+    assert f"[{len(rows)} rules](rules/README.md)" in README
 
 
 def test_the_rooms_of_contributing_are_the_layers_of_the_code() -> None:
