@@ -148,7 +148,7 @@ def test_a_link_to_what_a_page_is_made_from_leads_to_the_page_unless_it_names_th
     profile = pages(site)[f"{HOME}profile/"]
     assert f"{HOME}rules/conv-bias-before-norm/" in tour.links
     assert {f"{HOME}runtime/", f"{HOME}runtime/kernel-choice/"} <= profile.links
-    assert f"{HOME}sources/rules/sync/item_in_step_loop/__init__.py/" in guide.links
+    assert f"{HOME}sources/rules/model/attention_weights_discarded.py/" in guide.links
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
