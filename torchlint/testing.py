@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from torchlint.runtime.probe.messages import HostCall
+    from torchlint.runtime.probe.instrument_messages import HostCall
 
 __all__ = ["no_sync"]
 

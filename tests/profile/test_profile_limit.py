@@ -11,7 +11,8 @@ from tests.profile.kinds.test_communication import rank
 from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.step_limit import lanes_of, limit_of
-from torchlint.runtime.probe.messages import InputSeen, Lanes, ReadsSeen
+from torchlint.runtime.probe.instrument_messages import InputSeen, ReadsSeen
+from torchlint.runtime.probe.messages import Lanes
 
 
 def test_what_a_step_waits_for_is_one_sentence() -> None:

@@ -14,7 +14,7 @@ from torchlint.profile.kinds import communication, input_wait, launcher
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.watch import watch
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.probe.messages import ExchangesSeen
+from torchlint.runtime.probe.instrument_messages import ExchangesSeen
 from torchlint.runtime.probe.run_settings import WINDOW, Anchor, RunSettings
 from torchlint.runtime.run import Job
 from torchlint.runtime.workspace import Workspace

@@ -7,7 +7,7 @@ import pytest
 from torchlint.profile.evidence import Window
 from torchlint.profile.step_timeline import Span, gaps, spans_of, typical
 from torchlint.runtime.decoding import MalformedError
-from torchlint.runtime.probe.messages import TimelinePart, TimelineSeen
+from torchlint.runtime.probe.instrument_messages import TimelinePart, TimelineSeen
 
 
 def window(ends: list[float], *spans: TimelinePart) -> Window[TimelineSeen]:

@@ -9,7 +9,7 @@ import pytest
 from torchlint.profile import watch as watching
 from torchlint.profile.watch import watch
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.messages import ReadsSeen, ShapesSeen
+from torchlint.runtime.probe.instrument_messages import ReadsSeen, ShapesSeen
 from torchlint.runtime.probe.run_settings import WINDOW
 
 if TYPE_CHECKING:

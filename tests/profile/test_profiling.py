@@ -20,7 +20,7 @@ from torchlint.profile import profiling
 from torchlint.profile.evidence import Window
 from torchlint.profile.wish import Wish
 from torchlint.runtime.failures import ERROR, TIMEOUT, Failed, OutOfTime
-from torchlint.runtime.probe.messages import (
+from torchlint.runtime.probe.instrument_messages import (
     INSTRUMENTS,
     GradientsSeen,
     InputSeen,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from torchlint.runtime.probe.messages import INSTRUMENTS
+from torchlint.runtime.probe.instrument_messages import INSTRUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

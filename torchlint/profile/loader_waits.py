@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
+    from torchlint.runtime.probe.instrument_messages import InputSeen, LoaderWaits
 
 _TRUST: Final = 1.1
 """How much more than the wait that was seen may be gained."""

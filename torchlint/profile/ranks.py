@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.profile.kinds.communication import blocked_by_rank, own_work
 from torchlint.profile.loader_waits import waited_s
-from torchlint.runtime.probe.messages import InputSeen, ReadsSeen
+from torchlint.runtime.probe.instrument_messages import InputSeen, ReadsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kinds.communication import blocked_by_rank
 from torchlint.profile.loader_waits import others_wait_s, waited_s
-from torchlint.runtime.probe.messages import InputSeen
+from torchlint.runtime.probe.instrument_messages import InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.profile.evidence import Window
-    from torchlint.runtime.probe.messages import TimelinePart, TimelineSeen
+    from torchlint.runtime.probe.instrument_messages import TimelinePart, TimelineSeen
 
 READ: Final = "read"
 COLLECTOR: Final = "collector"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from torchlint.profile.evidence import Window
 from torchlint.runtime.decoding import MalformedError, converted
 from torchlint.runtime.failures import FINISHED, Failed
-from torchlint.runtime.probe.messages import INSTRUMENTS, WindowSeen
+from torchlint.runtime.probe.instrument_messages import INSTRUMENTS
+from torchlint.runtime.probe.messages import WindowSeen
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.profile.conftest import survey, timing
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.runtime.probe.messages import INSTRUMENTS
+from torchlint.runtime.probe.instrument_messages import INSTRUMENTS
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import FindingKind, Observed

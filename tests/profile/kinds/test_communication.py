@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence, facts, findings
 from torchlint.profile.kinds import communication
-from torchlint.runtime.probe.messages import (
+from torchlint.runtime.probe.instrument_messages import (
     Collectives,
     ExchangesSeen,
     GradientExchanges,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import grad_in_evaluation
-from torchlint.runtime.probe.messages import EvaluatedLine, EvaluationSeen
+from torchlint.runtime.probe.instrument_messages import EvaluatedLine, EvaluationSeen
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed

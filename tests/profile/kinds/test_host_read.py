@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import host_read
-from torchlint.runtime.probe.messages import HostCall, ReadsSeen
+from torchlint.runtime.probe.instrument_messages import HostCall, ReadsSeen
 
 
 def read(row: int = 7, kind: str = "item", calls: int = 200, **more: Any) -> HostCall:

@@ -9,7 +9,7 @@ import pytest
 from tests.profile.conftest import timing
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import input_wait
-from torchlint.runtime.probe.messages import InputSeen, LoaderOptions, LoaderWaits
+from torchlint.runtime.probe.instrument_messages import InputSeen, LoaderOptions, LoaderWaits
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed

@@ -10,7 +10,12 @@ from tests.profile.conftest import timing
 from tests.profile.kinds.conftest import evidence
 from torchlint.profile.kinds.kernel_choice import unseen
 from torchlint.profile.run_findings import facts_of
-from torchlint.runtime.probe.messages import TF32, FlopsSeen, KernelsSeen, OptimizerKernels
+from torchlint.runtime.probe.instrument_messages import (
+    TF32,
+    FlopsSeen,
+    KernelsSeen,
+    OptimizerKernels,
+)
 
 
 def seen(

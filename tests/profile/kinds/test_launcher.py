@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.profile.kinds.conftest import evidence, facts, findings
 from torchlint.profile.kinds import launcher
-from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
+from torchlint.runtime.probe.instrument_messages import LaunchSeen, ModelCopies
 
 if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence

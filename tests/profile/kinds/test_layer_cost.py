@@ -9,7 +9,7 @@ import pytest
 from tests.profile.kinds.conftest import evidence
 from torchlint.profile.kinds.layer_cost import table
 from torchlint.profile.layer_table import Row
-from torchlint.runtime.probe.messages import (
+from torchlint.runtime.probe.instrument_messages import (
     FlopsSeen,
     KernelsSeen,
     LayersSeen,

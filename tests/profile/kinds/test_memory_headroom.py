@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence
 from torchlint.profile.run_findings import facts_of
-from torchlint.runtime.probe.messages import MemorySeen
+from torchlint.runtime.probe.instrument_messages import MemorySeen
 
 HOST = MemorySeen(
     "cpu",

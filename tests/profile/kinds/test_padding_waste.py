@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import padding_waste
-from torchlint.runtime.probe.messages import PaddedPlace, PaddingSeen
+from torchlint.runtime.probe.instrument_messages import PaddedPlace, PaddingSeen
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed

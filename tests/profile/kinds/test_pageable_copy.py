@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import pageable_copy
-from torchlint.runtime.probe.messages import HostCall, ReadsSeen
+from torchlint.runtime.probe.instrument_messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed

@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import python_residue
-from torchlint.runtime.probe.messages import CollectorCalls, PausesSeen, Residue
+from torchlint.runtime.probe.instrument_messages import CollectorCalls, PausesSeen, Residue
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed

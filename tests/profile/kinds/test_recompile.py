@@ -9,7 +9,7 @@ import pytest
 from tests.profile.conftest import timing
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import recompile
-from torchlint.runtime.probe.messages import CompiledFunction, RecompilesSeen
+from torchlint.runtime.probe.instrument_messages import CompiledFunction, RecompilesSeen
 
 
 def judged(**more: Any) -> Any:

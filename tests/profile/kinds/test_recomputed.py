@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import recomputed
-from torchlint.runtime.probe.messages import LayersSeen, ModuleTimes
+from torchlint.runtime.probe.instrument_messages import LayersSeen, ModuleTimes
 
 
 def module(name: str, seconds: float, row: int = 9, calls: int = 100) -> ModuleTimes:

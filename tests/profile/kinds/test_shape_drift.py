@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import shape_drift
-from torchlint.runtime.probe.messages import ShapedModule, ShapesSeen
+from torchlint.runtime.probe.instrument_messages import ShapedModule, ShapesSeen
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed, Told

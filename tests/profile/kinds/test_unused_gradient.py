@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import unused_gradient
-from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
+from torchlint.runtime.probe.instrument_messages import GradientsSeen, ParameterGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

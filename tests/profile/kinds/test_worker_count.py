@@ -9,7 +9,7 @@ import pytest
 from tests.profile.kinds.conftest import evidence, findings
 from tests.profile.kinds.test_input_wait import PLACE, loader
 from torchlint.profile.kinds import worker_count
-from torchlint.runtime.probe.messages import InputSeen
+from torchlint.runtime.probe.instrument_messages import InputSeen
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed

@@ -9,16 +9,18 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from torchlint.runtime.decoding import converted, decode
-from torchlint.runtime.probe import messages
+from torchlint.runtime.probe import instrument_messages, messages
+from torchlint.runtime.probe.instrument_messages import INSTRUMENTS, ModuleTimes
 from torchlint.runtime.probe.instruments.layers import _Record
 from torchlint.runtime.probe.link import Link
-from torchlint.runtime.probe.messages import INSTRUMENTS, ModuleTimes, WindowSeen
+from torchlint.runtime.probe.messages import WindowSeen
 from torchlint.runtime.probe.run_settings import RunSettings
 
 MESSAGES = [
     each
-    for each in vars(messages).values()
-    if is_dataclass(each) and each.__module__ == messages.__name__ and each is not WindowSeen
+    for module in (messages, instrument_messages)
+    for each in vars(module).values()
+    if is_dataclass(each) and each.__module__ == module.__name__ and each is not WindowSeen
 ]
 VALUES = {str: "train\udcff.py", int: 7, float: 0.5, bool: True, NoneType: None}
 

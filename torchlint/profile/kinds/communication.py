@@ -55,14 +55,15 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed, Told
 from torchlint.profile.loader_waits import waited_s
-from torchlint.runtime.probe.messages import ExchangesSeen, InputSeen
+from torchlint.runtime.probe.instrument_messages import ExchangesSeen, InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.probe.messages import Collectives, GradientExchanges, Place
+    from torchlint.runtime.probe.instrument_messages import Collectives, GradientExchanges
+    from torchlint.runtime.probe.messages import Place
 
     Rank = Window[ExchangesSeen]
     Line = TypeVar("Line", GradientExchanges, Collectives)

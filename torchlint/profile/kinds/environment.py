@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.runtime.probe.messages import SwitchesSeen
+from torchlint.runtime.probe.instrument_messages import SwitchesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.runtime.probe.messages import EvaluationSeen
+from torchlint.runtime.probe.instrument_messages import EvaluationSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

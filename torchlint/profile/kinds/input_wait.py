@@ -55,13 +55,13 @@ from torchlint.profile.loader_waits import (
     waited_s,
     waited_share,
 )
-from torchlint.runtime.probe.messages import InputSeen
+from torchlint.runtime.probe.instrument_messages import InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.probe.messages import LoaderOptions, LoaderWaits
+    from torchlint.runtime.probe.instrument_messages import LoaderOptions, LoaderWaits
 
 _LEAST: Final = 0.01
 """Of a step; less is not a finding."""

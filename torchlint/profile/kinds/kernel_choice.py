@@ -48,13 +48,13 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import listed, scaled
 from torchlint.profile.kind import FindingKind, Told
-from torchlint.runtime.probe.messages import KernelsSeen
+from torchlint.runtime.probe.instrument_messages import KernelsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.probe.messages import TF32, FlopsSeen, OptimizerKernels
+    from torchlint.runtime.probe.instrument_messages import TF32, FlopsSeen, OptimizerKernels
 
 kind = FindingKind(
     code="TR303",

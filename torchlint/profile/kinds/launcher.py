@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed, Told
-from torchlint.runtime.probe.messages import LaunchSeen
+from torchlint.runtime.probe.instrument_messages import LaunchSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -44,13 +44,13 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind
 from torchlint.profile.layer_table import Row
-from torchlint.runtime.probe.messages import KernelsSeen, LayersSeen
+from torchlint.runtime.probe.instrument_messages import KernelsSeen, LayersSeen
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.probe.messages import ModuleFlops, ModuleTimes
+    from torchlint.runtime.probe.instrument_messages import ModuleFlops, ModuleTimes
 
 MOST: Final = 20
 _LEAST_SHARE: Final = 0.005

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import mebibytes
 from torchlint.profile.kind import FindingKind, Told
-from torchlint.runtime.probe.messages import MemorySeen
+from torchlint.runtime.probe.instrument_messages import MemorySeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,7 +37,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.runtime.probe.messages import HostCall, ReadsSeen
+from torchlint.runtime.probe.instrument_messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.runtime.probe.messages import PausesSeen
+from torchlint.runtime.probe.instrument_messages import PausesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

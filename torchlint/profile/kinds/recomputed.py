@@ -38,13 +38,14 @@ from typing import TYPE_CHECKING, Any, Final
 from torchlint.experiment.figures import listed
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.runtime.probe.messages import LayersSeen
+from torchlint.runtime.probe.instrument_messages import LayersSeen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.probe.messages import ModuleTimes, Place
+    from torchlint.runtime.probe.instrument_messages import ModuleTimes
+    from torchlint.runtime.probe.messages import Place
 
 _MOST_NAMES: Final = 3
 

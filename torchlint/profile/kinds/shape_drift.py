@@ -38,13 +38,13 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed, Told
 from torchlint.profile.loader_waits import shown
-from torchlint.runtime.probe.messages import ShapesSeen
+from torchlint.runtime.probe.instrument_messages import ShapesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.probe.messages import ShapedModule
+    from torchlint.runtime.probe.instrument_messages import ShapedModule
 
 _MOST_SHAPES: Final = 3
 """For which cuDNN's search may pay off."""

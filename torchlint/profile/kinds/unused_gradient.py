@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import listed
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
+from torchlint.runtime.probe.instrument_messages import GradientsSeen, ParameterGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import FindingKind, Observed
 from torchlint.profile.loader_waits import processors_of_a_rank, waited_s, waited_share
-from torchlint.runtime.probe.messages import InputSeen
+from torchlint.runtime.probe.instrument_messages import InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

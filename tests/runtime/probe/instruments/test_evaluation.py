@@ -13,7 +13,7 @@ from torchlint.runtime.probe.instruments import evaluation
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.runtime.probe.messages import EvaluatedLine
+    from torchlint.runtime.probe.instrument_messages import EvaluatedLine
 
 TRAIN = """
 import torch

@@ -9,8 +9,8 @@ import torch
 from torch.optim import optimizer as optim
 
 from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe.instrument_messages import GradientsSeen, ParameterGroup
 from torchlint.runtime.probe.instruments import gradients
-from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 
 if TYPE_CHECKING:
     from pathlib import Path

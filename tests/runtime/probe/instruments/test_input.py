@@ -12,10 +12,10 @@ from torch.utils.data import DataLoader, Dataset, Subset
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.instruments import input as instrument
 from torchlint.runtime.probe.machine import thread_time
 from torchlint.runtime.probe.machine.thread_time import ThreadTime
-from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.run_settings import Anchor
 from torchlint.runtime.probe.steps import events
 

@@ -15,8 +15,8 @@ from torch.utils.checkpoint import checkpoint
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import KernelsSeen
 from torchlint.runtime.probe.instruments import kernels
-from torchlint.runtime.probe.messages import KernelsSeen
 from torchlint.runtime.probe.wrapping import flops
 
 if TYPE_CHECKING:

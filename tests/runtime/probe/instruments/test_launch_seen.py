@@ -11,8 +11,8 @@ import torch
 
 from tests.runtime.probe.fake_cuda import FakeCuda
 from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe.instrument_messages import LaunchSeen, ModelCopies
 from torchlint.runtime.probe.instruments import launch
-from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
 from torchlint.runtime.probe.run_settings import RunSettings
 
 if TYPE_CHECKING:

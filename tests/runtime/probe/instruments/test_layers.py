@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from torchlint.runtime.probe.messages import LayersSeen, ModuleTimes
+    from torchlint.runtime.probe.instrument_messages import LayersSeen, ModuleTimes
 
 TRAIN = """
 import time

@@ -10,9 +10,9 @@ import torch
 import torch._dynamo.utils  # before CUDA is replaced: it reads types from there
 
 from tests.runtime.probe.fake_cuda import FakeCuda
+from torchlint.runtime.probe.instrument_messages import MemorySeen
 from torchlint.runtime.probe.instruments import memory
 from torchlint.runtime.probe.instruments.memory import DeviceMeter, HostMeter, MemoryObserver
-from torchlint.runtime.probe.messages import MemorySeen
 from torchlint.runtime.probe.run_settings import WINDOW, Anchor, RunSettings
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from torch.utils.data import DataLoader
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.batches import loader_iterators
+from torchlint.runtime.probe.instrument_messages import INSTRUMENTS
 from torchlint.runtime.probe.instruments import install_all, reads
-from torchlint.runtime.probe.messages import INSTRUMENTS
 from torchlint.runtime.probe.run_settings import RunSettings
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import torch
 from torch.utils.data import DataLoader
 
 from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe.instrument_messages import PaddedPlace
 from torchlint.runtime.probe.instruments import padding
-from torchlint.runtime.probe.messages import PaddedPlace
 
 if TYPE_CHECKING:
     from pathlib import Path

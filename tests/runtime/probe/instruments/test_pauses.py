@@ -17,7 +17,7 @@ from torchlint.runtime.probe.instruments import pauses
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.runtime.probe.messages import PausesSeen, Residue
+    from torchlint.runtime.probe.instrument_messages import PausesSeen, Residue
 
 TRAIN = """
 import copy

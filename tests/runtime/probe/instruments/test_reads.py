@@ -17,8 +17,8 @@ import torch
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.decoding import converted
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import ReadsSeen
 from torchlint.runtime.probe.instruments import install_all, reads
-from torchlint.runtime.probe.messages import ReadsSeen
 
 ROOT = Path(__file__).resolve().parents[4]
 # Torch's own compiler uses what torch has deprecated, and TorchScript is.

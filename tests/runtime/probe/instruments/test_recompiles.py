@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe.instrument_messages import CompiledFunction, RecompilesSeen
 from torchlint.runtime.probe.instruments import recompiles
-from torchlint.runtime.probe.messages import CompiledFunction, RecompilesSeen
 
 ROOT = Path(__file__).resolve().parents[4]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

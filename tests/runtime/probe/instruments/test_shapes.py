@@ -15,7 +15,7 @@ from torchlint.runtime.probe.instruments import shapes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.runtime.probe.messages import ShapedModule
+    from torchlint.runtime.probe.instrument_messages import ShapedModule
 
 deprecates = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

@@ -20,7 +20,7 @@ from torchlint.runtime.probe.steps import events
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.runtime.probe.messages import TimelineSeen
+    from torchlint.runtime.probe.instrument_messages import TimelineSeen
 
 TRAIN = """
 import gc

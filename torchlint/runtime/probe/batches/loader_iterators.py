@@ -12,7 +12,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.messages import LoaderOptions
+from torchlint.runtime.probe.instrument_messages import LoaderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import EvaluatedLine, EvaluationSeen
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import EvaluatedLine, EvaluationSeen
 from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
 from torchlint.runtime.probe.wrapping.module_calls import around_modules
 

@@ -25,14 +25,14 @@ from torch import distributed
 from torch.optim import optimizer as optim
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.machine.own_rank import has_ranks
-from torchlint.runtime.probe.machine.thread_time import ThreadTime
-from torchlint.runtime.probe.messages import (
+from torchlint.runtime.probe.instrument_messages import (
     Collectives,
     ExchangesSeen,
     GradientExchanges,
 )
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.own_rank import has_ranks
+from torchlint.runtime.probe.machine.thread_time import ThreadTime
 from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import torch
 from torch.optim import optimizer as optim
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import GradientsSeen, ParameterGroup
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.wrapping.interpose import shielded
 

@@ -13,13 +13,14 @@ from torch.utils.data import DataLoader, get_worker_info
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.batches import loader_iterators
+from torchlint.runtime.probe.instrument_messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.thread_time import ThreadTime
-from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.messages import LoaderOptions, Place
+    from torchlint.runtime.probe.instrument_messages import LoaderOptions
+    from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 

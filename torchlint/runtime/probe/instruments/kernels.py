@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import TF32, KernelsSeen, OptimizerKernels
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.clock import uses_gpu
-from torchlint.runtime.probe.messages import TF32, KernelsSeen, OptimizerKernels
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.events import BACKWARD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes

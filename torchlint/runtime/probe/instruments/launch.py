@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import LaunchSeen, ModelCopies
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.clock import uses_gpu
-from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
 from torchlint.runtime.probe.wrapping.interpose import shielded
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import LayersSeen, ModuleTimes
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.clock import is_capturing, uses_gpu
-from torchlint.runtime.probe.messages import LayersSeen, ModuleTimes
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.lane_clock import OpenLanes
 from torchlint.runtime.probe.wrapping.interpose import shielded

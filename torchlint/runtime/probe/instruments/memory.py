@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from torchlint.runtime.probe.files import system
+from torchlint.runtime.probe.instrument_messages import MemorySeen
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.clock import MEGABYTE, peak_memory_mb, uses_gpu
 from torchlint.runtime.probe.machine.memory_limit import memory_limit
-from torchlint.runtime.probe.messages import MemorySeen
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
 from torchlint.runtime.probe.wrapping.interpose import shielded

@@ -58,7 +58,7 @@ class Observer:
         """A step of the window has ended."""
 
     def end(self) -> object:
-        """What was seen: a dataclass of `probe.messages`; None of what only alters."""
+        """What was seen: a dataclass of `probe.instrument_messages`; None of what only alters."""
         return None
 
     # of all --------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import PaddedPlace, PaddingSeen
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import PaddedPlace, PaddingSeen
 from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
 
 if TYPE_CHECKING:

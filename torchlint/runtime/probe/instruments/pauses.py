@@ -10,8 +10,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import CollectorCalls, PausesSeen, Residue
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import CollectorCalls, PausesSeen, Residue
 from torchlint.runtime.probe.wrapping.interpose import shielded
 from torchlint.runtime.probe.wrapping.user_lines import Places
 

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import HostCall, ReadsSeen
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.clock import uses_gpu
-from torchlint.runtime.probe.messages import HostCall, ReadsSeen
 from torchlint.runtime.probe.wrapping import interpose
 
 if TYPE_CHECKING:

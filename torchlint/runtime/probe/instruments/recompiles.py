@@ -11,8 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import CompiledFunction, RecompilesSeen
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import CompiledFunction, RecompilesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instrument_messages import ShapedModule, ShapesSeen
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import ShapedModule, ShapesSeen
 from torchlint.runtime.probe.steps.input_shapes import signature
 from torchlint.runtime.probe.wrapping import interpose
 

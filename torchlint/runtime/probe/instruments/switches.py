@@ -6,8 +6,8 @@ import os
 
 import torch
 
+from torchlint.runtime.probe.instrument_messages import SwitchesSeen
 from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.messages import SwitchesSeen
 
 _VARIABLES = {
     "CUDA_LAUNCH_BLOCKING": "1",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from torchlint.runtime.probe.instrument_messages import TimelinePart, TimelineSeen
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.instruments.reads import METHODS, is_of_data
-from torchlint.runtime.probe.messages import TimelinePart, TimelineSeen
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, LOADER, OPTIMIZER
 

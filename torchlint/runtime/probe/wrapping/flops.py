@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.messages import FlopsSeen, ModuleFlops
+from torchlint.runtime.probe.instrument_messages import FlopsSeen, ModuleFlops
 from torchlint.runtime.probe.wrapping.interpose import shielded
 from torchlint.runtime.probe.wrapping.module_calls import around_modules
 from torchlint.runtime.probe.wrapping.module_names import ModuleNames

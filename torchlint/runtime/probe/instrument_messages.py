@@ -1,0 +1,520 @@
+"""What the instruments of a window tell the parent process: a dataclass for each of them.
+
+As for all messages, places are those of the user's code, and seconds are those of a whole window
+unless they are said to be of a step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torchlint.runtime.probe.messages import Place
+
+
+@dataclass(slots=True)
+class HostCall:
+    """Reads of one kind at one place, or copies.
+
+    Args:
+        kind: of a read, `item`; of a copy, `pageable` or, from pinned memory, `blocking`.
+        via: the function of a library that reads, if it is not the user's own line.
+        seconds: of all calls.
+        steps: with at least one call; the last one was `last`.
+        graph: reads of what has a gradient.
+        backward: calls inside a backward pass.
+        size: bytes that were copied.
+    """
+
+    place: Place | None
+    kind: str
+    via: str | None = None
+    calls: int = 0
+    seconds: float = 0.0
+    steps: int = 0
+    last: int = -1
+    graph: int = 0
+    backward: int = 0
+    size: int = 0
+
+
+@dataclass(slots=True)
+class ReadsSeen:
+    """Where the host reads values of tensors, and where it copies batches to a GPU."""
+
+    reads: list[HostCall] = field(default_factory=list)
+    copies: list[HostCall] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ShapedModule:
+    """A module in training mode, and the shapes that it got.
+
+    Args:
+        calls: in the window.
+        shapes: calls by shape; those of further ones are `others`.
+        fresh: steps that brought a shape not seen before.
+    """
+
+    name: str
+    kind: str
+    place: Place | None
+    compiled: bool
+    calls: int = 0
+    shapes: dict[str, int] = field(default_factory=dict)
+    others: int = 0
+    fresh: int = 0
+
+    @property
+    def label(self) -> str:
+        """Its name within its root; its class where it has none."""
+        return self.name or self.kind
+
+
+@dataclass(slots=True)
+class ShapesSeen:
+    """Shapes of the inputs of convolutions and compiled modules; `benchmark` is that of cuDNN."""
+
+    benchmark: bool
+    modules: list[ShapedModule] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CompiledFunction:
+    """A function that was compiled in the window, so many times."""
+
+    place: Place | None
+    name: str
+    frames: int
+
+
+@dataclass(slots=True)
+class RecompilesSeen:
+    """What `torch.compile` compiled in a window.
+
+    Args:
+        frames: compiled, in `in_steps` of the steps; the last one was `last` (from 0).
+        seconds: that took, if dynamo says so.
+        functions, guards: those that dynamo told of; guards are why the code that was there did
+            not serve, with their numbers.
+        breaks: reasons of graph breaks, with their numbers, since the start of the process.
+        given_up: functions that run uncompiled since they were compiled too often.
+    """
+
+    frames: int = 0
+    in_steps: int = 0
+    last: int | None = None
+    seconds: float | None = None
+    functions: list[CompiledFunction] = field(default_factory=list)
+    guards: list[tuple[str, int]] = field(default_factory=list)
+    breaks: list[tuple[str, int]] = field(default_factory=list)
+    given_up: list[Place | None] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ParameterGroup:
+    """Parameters of one module: how many tensors, how many values, and in how many steps they were
+    looked at. `place` is the line of an optimizer."""
+
+    module: str
+    place: Place | None
+    parameters: int
+    values: int
+    steps: int
+
+
+@dataclass(slots=True)
+class GradientsSeen:
+    """`idle`: held by an optimizer, and without a gradient before each of its steps; `for_nothing`:
+    with a gradient that no optimizer took. Not `known` where torch has no hooks for that."""
+
+    known: bool
+    idle: list[ParameterGroup] = field(default_factory=list)
+    for_nothing: list[ParameterGroup] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class EvaluatedLine:
+    """Calls of a root module in evaluation mode that recorded a graph, at one line: `used` by a
+    backward pass, `unused`, or `kept` over several steps."""
+
+    place: Place | None
+    kind: str
+    used: int = 0
+    unused: int = 0
+    unused_seconds: float = 0.0
+    kept: int = 0
+    kept_seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class EvaluationSeen:
+    """Evaluations that record graphs, by line."""
+
+    lines: list[EvaluatedLine] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PaddedPlace:
+    """The batches that one place took, by their attention masks.
+
+    Args:
+        batches: with a mask that was counted.
+        positions: in their masks.
+        padded: positions of padding.
+        beyond: those of them beyond the longest sample of their batch.
+        odd: batches whose mask is not one block of ones in each row, or is on a device.
+        unmasked: batches without any mask.
+    """
+
+    place: Place | None
+    batches: int = 0
+    positions: int = 0
+    padded: int = 0
+    beyond: int = 0
+    odd: int = 0
+    unmasked: int = 0
+
+
+@dataclass(slots=True)
+class PaddingSeen:
+    """How much of the batches is padding."""
+
+    places: list[PaddedPlace] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SwitchesSeen:
+    """Names of variables for debugging that are set; whether anomaly detection is on."""
+
+    variables: list[str]
+    anomaly: bool
+
+
+@dataclass(slots=True)
+class ModelCopies:
+    """Copies of a model to several GPUs, at one line."""
+
+    place: Place | None
+    gpus: int
+    calls: int
+
+
+@dataclass(slots=True)
+class LaunchSeen:
+    """What a process got of the machine.
+
+    Args:
+        threads: torch's for one operation; `chosen`: as many as this run was started with.
+        processors: numbers of those that it may use.
+        quota: how many of them at a time a control group allows; None without a limit.
+        gpus: ids of the visible ones; `used_gpus`: of those on which torch holds memory. None
+            where they have no ids.
+    """
+
+    threads: int
+    chosen: bool
+    processors: list[int]
+    quota: float | None = None
+    gpus: list[str] | None = None
+    used_gpus: list[str] | None = None
+    copied: list[ModelCopies] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderOptions:
+    """What a loader was told to do.
+
+    Args:
+        dataset: name of its class.
+        workers: processes; 0: the training process loads.
+        persistent: the workers outlive an epoch.
+        length: batches of an epoch; None if nobody can tell.
+        samples: where the user's code makes samples: the row of the `def`.
+        collate: the same for the function that makes a batch of them.
+    """
+
+    dataset: str
+    workers: int = 0
+    persistent: bool = False
+    length: int | None = None
+    samples: Place | None = None
+    collate: Place | None = None
+
+
+@dataclass(slots=True)
+class LoaderWaits:
+    """A loader, as one place of the user's code asks it for batches.
+
+    Args:
+        made: where the user's code made the loader, if the run saw it.
+        batches: handed out, the first ones of epochs too.
+        wait_s: in `next`, without the first batches of epochs.
+        firsts: first batches of epochs.
+        first_s: until they were there, with the start of the iterator.
+        samples_s: that the dataset took, in the training process.
+        collate_s: that making batches of samples took, in the training process.
+        held_s: in `next` in which the thread had no processor; not in the others.
+    """
+
+    place: Place | None
+    made: Place | None
+    loader: LoaderOptions
+    batches: int = 0
+    wait_s: float = 0.0
+    firsts: int = 0
+    first_s: float = 0.0
+    samples_s: float = 0.0
+    collate_s: float = 0.0
+    held_s: float = 0.0
+
+    @property
+    def blocked_s(self) -> float:
+        """Seconds that were spent waiting for batches. The first of an epoch is like the others
+        unless it waits for workers."""
+        return self.wait_s if self.loader.workers else self.wait_s + self.first_s
+
+
+@dataclass(slots=True)
+class InputSeen:
+    """How long the training thread waits for batches."""
+
+    loaders: list[LoaderWaits] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TimelinePart:
+    """What the stepping thread did from `start` to `stop`, in seconds since the window began;
+    `kind` is `data`, `forward`, `backward`, `optimizer`, `read` or `collector`."""
+
+    kind: str
+    name: str
+    start: float
+    stop: float
+    place: Place | None = None
+
+
+@dataclass(slots=True)
+class TimelineSeen:
+    """The first steps of a window: when each ended, and what they consist of."""
+
+    ends: list[float] = field(default_factory=list)
+    spans: list[TimelinePart] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ModuleTimes:
+    """A module, or several of one class and place that came and went.
+
+    Args:
+        own_seconds: without the modules inside it.
+        parameters: values of its own parameters.
+        shape: of its last output.
+        again_calls, again_seconds: made by backward passes, which compute again what a checkpoint
+            has not kept.
+    """
+
+    name: str
+    kind: str
+    place: Place | None = None
+    calls: int = 0
+    seconds: float = 0.0
+    own_seconds: float = 0.0
+    parameters: int = 0
+    shape: tuple[int, ...] | None = None
+    again_calls: int = 0
+    again_seconds: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """Its name within its root; its class where it has none."""
+        return self.name or self.kind
+
+
+@dataclass(slots=True)
+class LayersSeen:
+    """How long each module takes in `forward`, and what backward passes compute again."""
+
+    modules: list[ModuleTimes] = field(default_factory=list)
+    forward_seconds: float = 0.0
+    again_seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class ModuleFlops:
+    """Floating-point operations of one module; None where not all could be counted."""
+
+    name: str
+    kind: str
+    place: Place | None
+    flops: int | None
+
+
+@dataclass(slots=True)
+class FlopsSeen:
+    """Floating-point operations of products: by part of the step, by type of number (None: this
+    torch has no formulas), and by module.
+
+    Args:
+        uncounted: names of operations with products of unknown size.
+        unattributed: operations that belong to modules that are not known.
+    """
+
+    parts: dict[str, int] | None = None
+    types: dict[str, int] | None = None
+    modules: list[ModuleFlops] = field(default_factory=list)
+    uncounted: list[str] = field(default_factory=list)
+    unattributed: int = 0
+
+
+@dataclass(slots=True)
+class OptimizerKernels:
+    """Operations of all steps of an optimizer, by the path that they take."""
+
+    name: str
+    tensors: int
+    fused: int = 0
+    foreach: int = 0
+    single: int = 0
+
+    @property
+    def paths(self) -> dict[str, int]:
+        return {"fused": self.fused, "foreach": self.foreach, "single": self.single}
+
+
+@dataclass(slots=True)
+class TF32:
+    """Whether float32 products may be computed in TF32; None where torch does not say."""
+
+    products: bool | None
+    convolutions: bool | None
+
+
+@dataclass(slots=True)
+class KernelsSeen:
+    """Which kernels ran: calls of attention by backend, without those of a backward pass. If `why`
+    is not empty, it says why nothing is known."""
+
+    why: str = ""
+    attention: dict[str, int] = field(default_factory=dict)
+    optimizers: list[OptimizerKernels] = field(default_factory=list)
+    tf32: TF32 | None = None
+    flops: FlopsSeen = field(default_factory=FlopsSeen)
+
+
+@dataclass(slots=True)
+class MemorySeen:
+    """Peaks in MiB: by part of the step, and before the window.
+
+    Args:
+        exact: false if only the moments are known at which a part begins or ends.
+        reserved_mib, outside_mib, retries: of a GPU: what torch's allocator holds, what is outside
+            of it, and how often it had to give memory back to find room.
+    """
+
+    device: str
+    phases: dict[str, float] = field(default_factory=dict)
+    before_mib: float = 0.0
+    exact: bool = True
+    total_mib: float | None = None
+    reserved_mib: float = 0.0
+    outside_mib: float = 0.0
+    retries: int = 0
+
+
+@dataclass(slots=True)
+class CollectorCalls:
+    """Calls of `gc.collect` at one line."""
+
+    place: Place | None
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Residue:
+    """What a line does apart from the training: `samples` are 0 if it was only timed, `calls` if it
+    was only seen."""
+
+    place: Place | None
+    what: str
+    samples: int
+    calls: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class PausesSeen:
+    """Collections of garbage that came by themselves, but not while something was compiled; those
+    that were asked for; and what else there is between the computations."""
+
+    collections: int = 0
+    full_collections: int = 0
+    gc_seconds: float = 0.0
+    asked: list[CollectorCalls] = field(default_factory=list)
+    residue: list[Residue] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class GradientExchanges:
+    """Gradients that DDP exchanges in backward passes of one line, `again` of them for nothing."""
+
+    place: Place | None
+    model: str
+    calls: int
+    again: int
+    again_seconds: float
+
+
+@dataclass(slots=True)
+class Collectives:
+    """What Python sends or waits for at one line."""
+
+    place: Place | None
+    what: str = ""
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class ExchangesSeen:
+    """How one rank spends its steps.
+
+    Args:
+        gloo: the process group sends tensors on a CPU with gloo.
+        took: seconds of each step; `ran`: those in which the stepping thread had a processor;
+            `held`: those in which it could have run and had none, empty where the system does not
+            say; `blocked`: those in which it waited for messages, None where not all is known.
+        between_two: messages from one rank to another.
+    """
+
+    gloo: bool = False
+    took: list[float] = field(default_factory=list)
+    ran: list[float] = field(default_factory=list)
+    held: list[float] = field(default_factory=list)
+    blocked: list[float | None] = field(default_factory=list)
+    exchanges: list[GradientExchanges] = field(default_factory=list)
+    collectives: list[Collectives] = field(default_factory=list)
+    between_two: int = 0
+
+
+INSTRUMENTS: dict[str, type] = {
+    each.__name__.removesuffix("Seen").lower(): each
+    for each in (
+        ExchangesSeen,
+        SwitchesSeen,
+        EvaluationSeen,
+        GradientsSeen,
+        InputSeen,
+        KernelsSeen,
+        LaunchSeen,
+        LayersSeen,
+        MemorySeen,
+        PaddingSeen,
+        PausesSeen,
+        ReadsSeen,
+        RecompilesSeen,
+        ShapesSeen,
+        TimelineSeen,
+    )
+}
+"""By the name of the instrument that returns it."""
