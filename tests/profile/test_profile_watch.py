@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.profile import watch as watching
 from torchlint.profile.watch import watch
+from torchlint.runtime import run as running
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.instrument_messages import ReadsSeen, ShapesSeen
 from torchlint.runtime.probe.run_settings import WINDOW
@@ -54,7 +54,7 @@ def test_the_slowest_rank_counts_and_the_others_are_next_to_it(scene: Scene) -> 
 def test_a_rank_that_does_not_step_is_not_waited_for_long(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "_GRACE_S", 0.3)
+    monkeypatch.setattr(running, "_GRACE_S", 0.3)
     body = f"""
         import os
         if os.environ["RANK"] == "0":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime import survey_reader as surveying
+from torchlint.runtime import run as running
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.messages import Lanes
 from torchlint.runtime.probe.run_settings import SURVEY, Anchor
@@ -33,7 +33,7 @@ def failure(scene: Scene, body: str, **more: Any) -> Failed:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who may still speak gets little time."""
-    monkeypatch.setattr(surveying, "_GRACE_S", 0.3)
+    monkeypatch.setattr(running, "_GRACE_S", 0.3)
 
 
 def test_everything_that_was_seen_is_told(scene: Scene) -> None:
@@ -120,7 +120,7 @@ os.wait()
 def test_a_script_that_leaves_the_steps_to_its_children_need_not_speak(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveying, "_GRACE_S", 1000.0)
+    monkeypatch.setattr(running, "_GRACE_S", 1000.0)
     seen = look(scene, CHILDREN)
     assert (seen.processes, seen.times) == (2, (0.0,))
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from torchlint.profile.evidence import Window
 from torchlint.runtime.decoding import MalformedError, converted
-from torchlint.runtime.failures import FINISHED, Failed
 from torchlint.runtime.probe.instrument_messages import INSTRUMENTS
 from torchlint.runtime.probe.messages import WindowSeen
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from torchlint.runtime.channel import Peer
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
-
-_GRACE_S: Final = 5.0
-"""From the first process that reports to the last."""
 
 
 def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Window[Any]]:
@@ -37,33 +34,18 @@ def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Wind
         run.start()
         heard: dict[Peer, WindowSeen] = {}
         try:
-            try:
-                _listen(run, heard, timeout_s)
-            except Failed as failed:
-                if failed.status != FINISHED or not heard:
-                    raise
+            for peer, message in run.reports("window", timeout_s, "end its window of steps"):
+                heard[peer] = message.read(WindowSeen)
+                if _are_all_there(run, heard, peer):
+                    break
             return _slowest(heard, job.settings.instruments)
         except MalformedError as error:
             raise run.malformed(error) from error
 
 
-def _listen(run: Run, heard: dict[Peer, WindowSeen], timeout_s: float) -> None:
-    """Collect the report of every process that takes steps, as far as they can be expected."""
-    deadline: float | None = None
-    while True:
-        wait_s = timeout_s if deadline is None else deadline - time.monotonic()
-        found = run.poll(max(0.0, wait_s))
-        if found is None and deadline is not None:
-            return
-        if found is None:
-            raise run.timed_out(timeout_s, "end its window of steps")
-        peer, message = found
-        if message.kind != "window":
-            continue
-        heard[peer] = message.read(WindowSeen)
-        if all(each in heard or each.gone for each in run.peers) or peer.hello.world == len(heard):
-            return
-        deadline = deadline or time.monotonic() + _GRACE_S
+def _are_all_there(run: Run, heard: Collection[Peer], last: Peer) -> bool:
+    """Whether every process that takes steps has reported, as far as they can be expected."""
+    return all(each in heard or each.gone for each in run.peers) or last.hello.world == len(heard)
 
 
 def _slowest(heard: dict[Peer, WindowSeen], instruments: tuple[str, ...]) -> dict[str, Window[Any]]:

@@ -14,6 +14,7 @@ from torchlint.runtime.decoding import MalformedError, Message
 from torchlint.runtime.failures import (
     CRASHED,
     ERROR,
+    FINISHED,
     NO_GPU,
     TIMEOUT,
     Failed,
@@ -39,7 +40,7 @@ from torchlint.runtime.started import Here
 from torchlint.runtime.temporary_folders import remove
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from torchlint.runtime.launchers.launcher_protocol import Launcher
     from torchlint.runtime.nodes.nodes import Nodes
@@ -52,6 +53,8 @@ PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(probe.__file__)), "_
 
 _TICK_S: Final = 0.1
 """How soon the death of a process is seen that keeps its connection open in a fork."""
+_GRACE_S: Final = 5.0
+"""From the first process that reports to the last."""
 _LAST_BREATH_S: Final = 5.0
 """From the end of a connection to the end of its process."""
 _OTHER_ERROR_S: Final = 0.5
@@ -168,6 +171,33 @@ class Run:
                 raise self._error[1]
             if left <= 0 and self._error is None:
                 return None
+
+    def reports(self, kind: str, timeout_s: float, doing: str) -> Iterator[tuple[Peer, Message]]:
+        """The messages of one kind, which each process sends once: the first within `timeout_s`
+        seconds, the others as far as they come soon after it and before the script ends.
+
+        Args:
+            doing: what the first process has failed to do by then.
+
+        Raises:
+            Failed: the script failed; or it ended, or the time did, before there was one.
+        """
+        deadline: float | None = None
+        while True:
+            wait_s = timeout_s if deadline is None else deadline - time.monotonic()
+            try:
+                heard = self.poll(max(0.0, wait_s))
+            except Failed as failed:
+                if failed.status != FINISHED or deadline is None:
+                    raise
+                return
+            if heard is None and deadline is None:
+                raise self.timed_out(timeout_s, doing)
+            if heard is None:
+                return
+            if heard[1].kind == kind:
+                yield heard
+                deadline = deadline or time.monotonic() + _GRACE_S
 
     def timed_out(self, timeout_s: float, doing: str) -> Failed:
         """The run sent nothing for too long."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.decoding import MalformedError
-from torchlint.runtime.failures import FINISHED, Failed
 from torchlint.runtime.probe.messages import Surveyed
 from torchlint.runtime.probe.wrapping.executed_lines import NOTES
 from torchlint.runtime.processes.network import Network
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
 
-_GRACE_S: Final = 5.0
-"""From the first process that has seen enough to the last."""
 _TRAINING: Final = ("optimizer", "backward")
 _KINDS: Final = (*_TRAINING, "forward", "loader", None)
 """Of anchors, from the best boundary of a step to none."""
@@ -104,45 +101,18 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
         run.greet(timeout_s)
         run.start()
         heard: dict[Peer, Surveyed] = {}
-        spent: list[float] = []
+        spent_s = 0.0
         try:
-            try:
-                _listen(run, heard, lambda: spent.append(time.monotonic() - begun), timeout_s)
-            except Failed as failed:
-                if failed.status != FINISHED or not heard:
-                    raise
-            return replace(_merged(heard, run.folder, spent[0]), network=run.network())
+            for peer, message in run.reports("survey", timeout_s, "take enough steps"):
+                spent_s = spent_s or time.monotonic() - begun
+                heard[peer] = message.read(Surveyed)
+                if _kind(heard[peer]) not in _KINDS:
+                    raise MalformedError(f"an anchor {_kind(heard[peer])}")
+                if _is_enough(run, heard):
+                    break
+            return replace(_merged(heard, run.folder, spent_s), network=run.network())
         except MalformedError as error:
             raise run.malformed(error) from error
-
-
-def _listen(
-    run: Run, heard: dict[Peer, Surveyed], first: Callable[[], None], timeout_s: float
-) -> None:
-    """Collect a survey of every process, until all that can be expected are there.
-
-    Args:
-        first: called when the first is there.
-    """
-    deadline: float | None = None
-    while True:
-        wait_s = timeout_s if deadline is None else deadline - time.monotonic()
-        found = run.poll(max(0.0, wait_s))
-        if found is None and deadline is not None:
-            return  # the others do not step
-        if found is None:
-            raise run.timed_out(timeout_s, "take enough steps")
-        peer, message = found
-        if message.kind == "survey":
-            if not heard:
-                first()
-            heard[peer] = message.read(Surveyed)
-            if _kind(heard[peer]) not in _KINDS:
-                raise MalformedError(f"an anchor {_kind(heard[peer])}")
-            if _is_enough(run, heard):
-                return
-            if deadline is None:
-                deadline = time.monotonic() + _GRACE_S
 
 
 def _is_enough(run: Run, heard: Mapping[Peer, Surveyed]) -> bool:
