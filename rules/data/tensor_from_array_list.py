@@ -94,7 +94,7 @@ def _may_build_number_by_number(outline: Outline) -> bool:
     if any(
         outlines.chain(node).endswith((".tolist", ".item"))
         for data in given
-        for node in outlines.within(data)
+        for node in ast.walk(data)
     ):
         return True
     if not outline.matches(_ARRAYS_AROUND):

@@ -41,7 +41,7 @@ class Outline:
         self.parts.append(rest)
         self._text = text
         self._nodes: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
-        for node in within(tree):
+        for node in ast.walk(tree):
             self._nodes[node.__class__].append(node)
         self._resolved: dict[str, frozenset[str]] = {}
         self._open: list[str] = []
@@ -56,10 +56,6 @@ class Outline:
     def matches(self, pattern: str) -> bool:
         """Whether a regular expression, as those of `triggers`, is found outside of docstrings."""
         return self.words.match(pattern)
-
-    def mentions(self, word: str) -> bool:
-        """Whether the text has a word, be it in a comment or a string."""
-        return word in self._text
 
     @cached_property
     def words(self) -> Words:
@@ -232,20 +228,6 @@ def outline_of(path: str, data: bytes) -> Outline | None:
             return None
 
 
-def within(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it, in no order."""
-    todo = [node]
-    while todo:
-        node = todo.pop()
-        yield node
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if value.__class__ is list:
-                todo += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST):
-                todo.append(value)
-
-
 def chain(node: ast.AST) -> str:
     """The names of an expression from the left, through calls and items: `torch.arange.float` for
     `torch.arange(8).float()`; from the first dot on if it begins with anything but a name."""
@@ -262,11 +244,6 @@ def chain(node: ast.AST) -> str:
             break
     names.append(node.id if isinstance(node, ast.Name) else "")
     return ".".join(reversed(names))
-
-
-def receiver(call: ast.Call) -> ast.expr:
-    """`x` of `x.method(…)`; a called name itself."""
-    return call.func.value if isinstance(call.func, ast.Attribute) else call.func
 
 
 def literal(node: ast.expr | None) -> Literal:
@@ -297,7 +274,7 @@ def has_stars(call: ast.Call) -> bool:
     )
 
 
-def last_name(node: ast.AST) -> str:
+def _last_name(node: ast.AST) -> str:
     """`b` of `b` and of `a.b`; empty for anything else."""
     return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
@@ -305,7 +282,7 @@ def last_name(node: ast.AST) -> str:
 def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """The names that a target binds, and what each of them gets, or a part of it."""
     if not isinstance(target, ast.Tuple | ast.List):
-        yield last_name(target), value
+        yield _last_name(target), value
         return
     parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
     for index, each in enumerate(target.elts):
@@ -319,7 +296,7 @@ def _lasts(node: ast.expr) -> Iterator[str]:
     elif isinstance(node, ast.BoolOp):
         for value in node.values:
             yield from _lasts(value)
-    elif last := last_name(node):
+    elif last := _last_name(node):
         yield last
 
 

@@ -21,7 +21,7 @@ def has_norm_beside_layer(outline: Outline) -> bool:
         and outlines.literal(outlines.argument(call, "bias") or ast.Constant(True)) is True
     }
     for part in outline.parts if norms and layers else ():
-        nodes = {node for each in part for node in outlines.within(each)}
+        nodes = {node for each in part for node in ast.walk(each)}
         if not (norms.isdisjoint(nodes) or layers.isdisjoint(nodes)):
             return True
     said = "no class or function of the file creates both a norm and a layer with a bias"
