@@ -10,7 +10,7 @@ import click
 
 from torchlint.cli.command import together
 from torchlint.cli.duration import is_time
-from torchlint.cli.printing import must_be_writable, print_lines, write_report
+from torchlint.cli.printing import must_be_writable, print_lines, write_baseline
 from torchlint.config.settings import ConfigError
 from torchlint.report.terminal.safe_text import visible
 
@@ -55,7 +55,6 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
     """
     from torchlint.profile import budget as budgets
     from torchlint.profile import earlier_profile
-    from torchlint.silence.baseline_file import encode
     from torchlint.silence.baselines import Baseline
 
     before = _read(earlier_profile.read, given["compare"])
@@ -79,7 +78,7 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
                 _say_at_the_end(said)
             return result
         if target is not None:
-            write_report(target, encode(budgets.allowing(result, written)).decode())
+            write_baseline(written, budgets.allowing(result, written))
             _say_at_the_end(f"Wrote {target}; say in it why its entries are allowed.")
         if budget is not None:
             judged = budgets.judge(budget, result, today())

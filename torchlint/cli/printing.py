@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixedFile
+    from torchlint.silence.baselines import Baseline
+    from torchlint.silence.known_findings import BaselineEntry
 
 
 def asked_colour() -> bool | None:
@@ -52,6 +54,23 @@ def must_be_writable(output_file: str) -> None:
         raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")
     if not os.path.basename(output_file) or os.path.isdir(output_file):
         raise click.ClickException(f"`{output_file}` is not a file; name one to write.")
+
+
+def write_baseline(baseline: Baseline, entries: tuple[BaselineEntry, ...]) -> None:
+    """Replace the entries of a baseline, or make its file; nothing is written if they are the same.
+
+    Raises:
+        click.ClickException: the file cannot be written.
+    """
+    from torchlint.files.reading import SourceError
+    from torchlint.silence import baseline_file
+
+    if baseline.exists and tuple(sorted(baseline.entries)) == entries:
+        return
+    try:
+        baseline_file.write(baseline.path, entries)
+    except SourceError as error:
+        raise click.ClickException(f"{baseline.name}: {error.message}") from None
 
 
 def write_report(output_file: str, text: str) -> None:

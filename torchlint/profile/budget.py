@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.profile.functions import Functions
 from torchlint.profile.profile_result import Broken, Budgeted
-from torchlint.silence.known_findings import OF_A_RUN, BaselineEntry, EntryKey
+from torchlint.silence.known_findings import BaselineEntry, EntryKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,9 +55,10 @@ class Use(NamedTuple):
         return Broken(problem, self.key.rule, self.shown, self.row, f"{self.words}, {said}")
 
 
-def _uses(findings: Iterable[RunFinding], baseline: Baseline) -> Iterator[Use]:
+def _uses(
+    findings: Iterable[RunFinding], baseline: Baseline, functions: Functions
+) -> Iterator[Use]:
     """What entries have to allow: each kind of read of each finding that has a line."""
-    functions = Functions()
     for each in findings:
         if not each.path:
             continue
@@ -88,16 +89,17 @@ def judge(baseline: Baseline, result: Profile, today: date) -> Budgeted:
     share changes from run to run.
     """
     about: dict[tuple[str, str], list[BaselineEntry]] = defaultdict(list)
-    for entry in filter(_is_of_a_run, baseline.entries):
+    for entry in baseline.entries:
         about[entry.key.rule, posixpath.normpath(entry.key.path)].append(entry)
 
     def entries_for(use: Use) -> list[BaselineEntry]:
         return [each for each in about[use.key.rule, use.key.path] if _is_for(each.key, use.key)]
 
+    functions = Functions()
     needed: set[BaselineEntry] = set()
     broken: list[Broken] = []
     allowed = 0
-    for use in _uses((*result.findings, *result.census), baseline):
+    for use in _uses((*result.findings, *result.census), baseline, functions):
         entries = entries_for(use)
         needed.update(entries)
         current = [each for each in entries if not each.has_expired(today)]
@@ -105,18 +107,13 @@ def judge(baseline: Baseline, result: Profile, today: date) -> Budgeted:
             allowed += 1
         elif current or not entries:
             broken.append(_too_much(use, current, os.path.basename(baseline.path)))
-    for use in _uses(result.below, baseline):
+    for use in _uses(result.below, baseline, functions):
         needed.update(entries_for(use))
-    watched = [each for entries in about.values() for each in entries]
-    watched = sorted(each for each in watched if each.key.rule in result.watched)
+    watched = [each for each in baseline.entries if each.key.rule in result.watched]
     broken += [_stale(each) for each in watched if each not in needed]
     broken += [_expired(each) for each in watched if each in needed and each.has_expired(today)]
     broken += map(_unwatched, sorted(result.unwatched))
     return Budgeted(baseline.name, allowed, tuple(broken))
-
-
-def _is_of_a_run(entry: BaselineEntry) -> bool:
-    return OF_A_RUN.fullmatch(entry.key.rule) is not None
 
 
 def _is_for(key: EntryKey, use: EntryKey) -> bool:
@@ -173,7 +170,7 @@ def allowing(result: Profile, baseline: Baseline) -> tuple[BaselineEntry, ...]:
     """The entries of a baseline that then allow what a profile shows, and nothing else of what it
     watched. A read that some steps have and others not counts as one in each."""
     needed: dict[EntryKey, float | None] = {}
-    for use in _uses((*result.findings, *result.census), baseline):
+    for use in _uses((*result.findings, *result.census), baseline, Functions()):
         counts = [each for each in (needed.get(use.key), use.per_step) if each is not None]
         needed[use.key] = max(counts, default=None)
     before = {entry.key: entry for entry in baseline.entries}

@@ -69,7 +69,7 @@ def encode(entries: Iterable[BaselineEntry]) -> bytes:
 def _line(entry: BaselineEntry) -> str:
     key = entry.key
     values: dict[str, object] = {"path": key.path, "rule": key.rule, "scope": key.scope}
-    if OF_A_RUN.fullmatch(key.rule):
+    if key.is_of_a_run:
         values |= {"scope": key.scope or None, "kind": key.fingerprint or None, "most": entry.most}
     else:
         values["fingerprint"] = key.fingerprint

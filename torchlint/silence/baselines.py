@@ -12,7 +12,6 @@ from torchlint.finding import Tier
 from torchlint.silence import baseline_file, until
 from torchlint.silence.baseline_file import in_file
 from torchlint.silence.known_findings import (
-    OF_A_RUN,
     BaselineEntry,
     Coverage,
     compare,
@@ -121,7 +120,7 @@ def _judge(
     def judged(entry: BaselineEntry) -> bool:
         path, code = entry.key.path, entry.key.rule
         mine = selections.get(path)
-        if not scope.sound or (mine is None and not gone(path)) or OF_A_RUN.fullmatch(code):
+        if not scope.sound or (mine is None and not gone(path)) or entry.key.is_of_a_run:
             return False
         name = scope.rules.get(code)
         if name is None:

@@ -37,6 +37,11 @@ class EntryKey(NamedTuple):
     fingerprint: str
     tier: str = Tier.DEFAULT.value
 
+    @property
+    def is_of_a_run(self) -> bool:
+        """Whether `torchlint profile` finds it, and not a check."""
+        return OF_A_RUN.fullmatch(self.rule) is not None
+
 
 class BaselineEntry(NamedTuple):
     """`size` equal findings. People edit the rest in the file: who fixes them, why they are not

@@ -12,11 +12,10 @@ from torchlint.cli.checking import check as run_check
 from torchlint.cli.command import Command, refused
 from torchlint.cli.options import Options, cache_options, rule_options
 from torchlint.cli.planning import plan_from
-from torchlint.cli.printing import print_diagnostics, print_lines
+from torchlint.cli.printing import print_diagnostics, print_lines, write_baseline
 from torchlint.cli.resources import store_from
 from torchlint.config.folders import Configs
 from torchlint.config.keys import leads_out
-from torchlint.files.reading import SourceError
 from torchlint.report import baseline_notes as report
 from torchlint.silence import baseline_file
 from torchlint.silence.baselines import Baseline, CheckScope
@@ -179,7 +178,7 @@ def write(
     after = grown(
         compared.coverage.entries, compared.coverage.new, owner=owner, reason=reason, expires=day
     )
-    _replace(compared.baseline, after)
+    write_baseline(compared.baseline, after)
     if made:
         print_lines(report.made(compared.baseline.name, after, configured=compared.configured))
     else:
@@ -247,23 +246,10 @@ def prune(
         raise click.ClickException(
             "Nothing was pruned, since not every file could be checked; fix or exclude the others."
         )
-    _replace(compared.baseline, compared.coverage.entries)
+    write_baseline(compared.baseline, compared.coverage.entries)
     _say_change(compared, compared.coverage.entries)
     if compared.coverage.new:
         print_lines([report.beyond(compared.baseline.name, len(compared.coverage.new))])
-
-
-def _replace(baseline: Baseline, entries: tuple[BaselineEntry, ...]) -> None:
-    """
-    Raises:
-        click.ClickException: the file cannot be written.
-    """
-    if baseline.exists and tuple(sorted(baseline.entries)) == entries:
-        return
-    try:
-        baseline_file.write(baseline.path, entries)
-    except SourceError as error:
-        raise click.ClickException(f"{baseline.name}: {error.message}") from None
 
 
 def _say_change(compared: _Compared, after: tuple[BaselineEntry, ...]) -> None:
