@@ -467,3 +467,14 @@ def test_each_run_has_a_folder_of_its_own(tmp_path: Path) -> None:
         assert all(os.path.dirname(path) == workspace.root for path in made)
         assert workspace.folders() == tuple(made)
         assert len({workspace.socket() for _ in range(3)}) == 3
+
+
+def test_a_run_sees_what_changed_last_among_very_many_temporary_files(tmp_path: Path) -> None:
+    real, shown = tmp_path / "real", tmp_path / "shown"
+    real.mkdir()
+    for number in range(520):
+        (real / str(number)).touch()
+        os.utime(real / str(number), (number, number))
+    folders.show(str(real), str(shown))
+    assert {each.name for each in shown.iterdir()} == set(map(str, range(20, 520)))
+    assert (shown / "519").resolve() == real / "519"

@@ -29,7 +29,7 @@ from torchlint.runtime.probe.files.opening import at, file_io, opening, opening_
 from torchlint.runtime.probe.files.stand_in import StandIn, put
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from torchlint.runtime.probe.files.copy_on_write import CopyOnWrite
     from torchlint.runtime.probe.files.listing import FolderEntry
@@ -37,8 +37,12 @@ if TYPE_CHECKING:
     Wrap = Callable[[CopyOnWrite, Callable[..., Any]], Callable[..., Any]]
 
 
-def install(view: CopyOnWrite) -> None:
-    """Replace the functions of this process, in what is imported and in what will be."""
+def install(view: CopyOnWrite, others: Iterable[tuple[object, object]] = ()) -> None:
+    """Replace the functions of this process, in what is imported and in what will be.
+
+    Args:
+        others: what else is replaced on the way, as for `put`.
+    """
     pairs: list[tuple[object, object]] = [
         (getattr(os, name), StandIn(getattr(os, name), "os", wrap(view, getattr(os, name))))
         for wrap, names in _WRAPS.items()
@@ -47,7 +51,7 @@ def install(view: CopyOnWrite) -> None:
     ]
     pairs.append((builtins.open, StandIn(builtins.open, "io", opening(view, builtins.open))))
     pairs.append((io.FileIO, file_io(view, io.FileIO)))
-    put(pairs)
+    put([*pairs, *others])
     for name, where in (
         ("bind", view.for_creating),
         ("connect", view.for_reading),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +48,8 @@ def put(pairs: Iterable[tuple[object, object]]) -> None:
     new = {id(real): stand_in for real, stand_in in pairs}
     for name, module in list(sys.modules.items()):
         if not name.startswith(_LEFT_ALONE):
-            _replace_in(module, new)
-            for value in list(_attributes(module).values()):
-                if isinstance(value, type) and value.__module__ == name:
+            for value in _replace_in(module, new):
+                if issubclass(type(value), type) and value.__module__ == name:
                     _replace_in(value, new)
     for functions in (
         os.supports_dir_fd,
@@ -60,20 +60,21 @@ def put(pairs: Iterable[tuple[object, object]]) -> None:
         functions.update([new[id(value)] for value in functions if id(value) in new])  # type: ignore[misc]
 
 
-def _replace_in(holder: object, new: dict[int, object]) -> None:
-    for name, value in list(_attributes(holder).items()):
-        bare = value.__func__ if isinstance(value, staticmethod) else value
-        if isinstance(bare, FunctionType) and bare.__defaults__:
-            bare.__defaults__ = tuple(new.get(id(each), each) for each in bare.__defaults__)
-        if id(bare) in new:
-            try:
-                setattr(holder, name, new[id(bare)])
-            except (AttributeError, TypeError):
-                continue
+def _replace_in(holder: object, new: dict[int, object]) -> list[Any]:
+    """Replace in one module or class; what it held.
 
-
-def _attributes(holder: object) -> dict[str, Any]:
+    Classes are asked for by `type`: some objects warn, or import, when they are asked themselves.
+    """
     try:
-        return dict(vars(holder))
+        attributes = dict(vars(holder))
     except TypeError:
-        return {}
+        return []
+    for name, value in attributes.items():
+        bare = value.__func__ if type(value) is staticmethod else value
+        defaults = bare.__defaults__ if type(bare) is FunctionType else None
+        if defaults and not new.keys().isdisjoint(map(id, defaults)):
+            bare.__defaults__ = tuple(new.get(id(each), each) for each in defaults)
+        if id(bare) in new:
+            with suppress(AttributeError, TypeError):
+                setattr(holder, name, new[id(bare)])
+    return list(attributes.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import cache
 
 from torchlint.runtime.probe.package import is_installed, is_ours
 from torchlint.runtime.probe.script import served_sources
@@ -21,10 +22,13 @@ def loaded_files(project: str) -> list[str]:
     """
     inside = os.path.join(project, "")
     paths = set()
+    real_folder = cache(os.path.realpath)  # most files are torch's, and a folder has many
     modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     for name in {*served_sources.ran(), *(each for each in modules if isinstance(each, str))}:
         if name.endswith(".py"):
             with suppress(OSError, ValueError):
+                if is_installed(real_folder(os.path.dirname(name))):
+                    continue
                 path = os.path.realpath(name)
                 own = path.startswith(inside) and not is_installed(path) and not is_ours(path)
                 if own and os.path.isfile(path):

@@ -41,7 +41,7 @@ def install(settings: RunSettings) -> None:
     ground = territory.of_run(settings)
     book = journal.Journal(scratch)
     view = CopyOnWrite(scratch, ground)
-    redirect.install(view)
+    redirect.install(view, [started_programs.shell(book)])
     native_files.install(view)
     started_programs.install(book, view)
     shared_memory_owners.install(settings.local or scratch)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe.files import system
 from torchlint.runtime.probe.files.opening import text_of
-from torchlint.runtime.probe.files.stand_in import StandIn, put
+from torchlint.runtime.probe.files.stand_in import StandIn
 from torchlint.runtime.probe.world import commands
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def install(journal: Journal, view: CopyOnWrite) -> None:
-    """Have `subprocess` and `os.system` ask here first, and all that goes through them."""
+    """Have `subprocess` ask here first, and all that goes through it."""
     start = subprocess.Popen.__init__
     parameters = list(inspect.signature(start).parameters)[2:]
 
@@ -48,12 +48,16 @@ def install(journal: Journal, view: CopyOnWrite) -> None:
         start(self, args, **named)
 
     subprocess.Popen.__init__ = init  # type: ignore[method-assign]
+
+
+def shell(journal: Journal) -> tuple[object, StandIn]:
+    """`os.system`, and what asks here first in its place."""
     run = os.system
 
     def run_in_shell(command: Any) -> Any:
         return 0 if _refuses(journal, commands.words_of(command)) else run(command)
 
-    put([(run, StandIn(run, "os", run_in_shell))])
+    return run, StandIn(run, "os", run_in_shell)
 
 
 def _refuses(journal: Journal, words: list[str]) -> bool:
