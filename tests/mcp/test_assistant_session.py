@@ -127,9 +127,10 @@ def _configurations(root: Path, here: Path) -> None:
 class Assistant:
     """Asks the server."""
 
-    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
+    def __init__(self, portal: BlockingPortal, session: ClientSession, cache: Path) -> None:
         self._portal = portal
         self._session = session
+        self.cache = cache
 
     def tools(self) -> ListToolsResult:
         return self._portal.call(self._session.list_tools)
@@ -184,11 +185,10 @@ def assistant(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             start_blocking_portal() as portal,
             portal.wrap_async_context_manager(connected(server, log)) as session,
         ):
-            yield Assistant(portal, session)
+            yield Assistant(portal, session, cache)
         log.seek(0)
         assert log.read() == ""
     assert snapshot(place) == before
-    assert any(cache.iterdir())
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -210,6 +210,7 @@ def test_there_are_four_tools_that_only_read(assistant: Assistant) -> None:
 
 def test_check_gives_the_report_for_assistants(assistant: Assistant) -> None:
     text = assistant.told("check", paths=["seven.py"])
+    assert any(assistant.cache.iterdir())  # its results are kept where the environment says
     assert text.startswith("seven.py:\n32 TL105 `torch.tensor` copies the whole array;")
     assert "\nunsafe fix:\n66: `loss.item()` -> `loss.detach().float()`\n@@ -67,0 +68 @@\n" in text
     assert text.endswith("; 1 file checked. At least 1 hint not shown.")

@@ -12,6 +12,7 @@ from tests.case_files import read_cases
 from torchlint.config.settings import NEWEST_TORCH, Selection
 from torchlint.engine.check import check
 from torchlint.project.target import Target
+from torchlint.ruleapi.registry import all_rules
 from torchlint.silence.tiers import Wanted
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ CONTRADICTING = [
     {"TL105", "TL106"},  # an array shares its memory, a list of arrays has none to share
     {"TL201", "TL202"},  # a read of one number, and a copy of a tensor
 ]
+NAMES = {all_rules()[code].name.replace("-", "_") for pair in CONTRADICTING for code in pair}
+OF_PAIRS = [file for file in CASES if file.stem in NAMES]
 
 
 def found_in(programs: Iterable[dict[str, str]]) -> list[list[Finding]]:
@@ -58,8 +61,19 @@ def contradicting(findings: list[Finding]) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize("file", OF_PAIRS, ids=lambda file: file.stem)
+def test_no_place_of_a_case_of_these_rules_is_reported_twice(file: Path) -> None:
+    """By any rule; that a rule reports no place of its own cases twice is asked of each case."""
+    ask(file)
+
+
+@pytest.mark.runs
 @pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
 def test_no_place_of_a_case_is_reported_twice(file: Path) -> None:
+    ask(file)
+
+
+def ask(file: Path) -> None:
     for findings in found_in(case.texts() for case in read_cases(file)):
         assert twice(findings) == []
         assert contradicting(findings) == []
