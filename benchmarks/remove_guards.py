@@ -78,11 +78,17 @@ def guards_of(path: str) -> Iterator[Guard]:
             yield Guard(path, node.test, "False")
         elif isinstance(node, ast.BoolOp):
             instead = str(isinstance(node.op, ast.And))
-            yield from (Guard(path, operand, instead) for operand in node.values)
+            operands = (each for each in node.values if not _is_said(each))
+            yield from (Guard(path, operand, instead) for operand in operands)
         elif isinstance(node, ast.comprehension):
             yield from (Guard(path, condition, "True") for condition in node.ifs)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in DECLARE:
             yield from _declared(path, node)
+
+
+def _is_said(operand: ast.expr) -> bool:
+    """Whether an operand only tells why the others do not hold: `because(False, …)`."""
+    return isinstance(operand, ast.Call) and ast.unparse(operand.func) == "because"
 
 
 def _declared(path: str, call: ast.Call) -> Iterator[Guard]:

@@ -20,7 +20,8 @@ A head may end inside a block, such as a loop; its cases are then indented and g
 
 Options, in brackets behind the title of a case or a head:
 
-    path=model.py                what the program is called; `train.py` by default
+    path=model.py                what the program is called; `train.py` by default, and
+                                 `train.ipynb` makes it a notebook of one cell
     torch=1.10                   the oldest torch that it must run with; 2.13 by default
     select=TL101 TL105           the rules that are on; by default the rule of the file
     require-reason               suppressions must give a reason

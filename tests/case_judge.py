@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.notebook_files import code_of, notebook
 from torchlint.config.settings import Selection
 from torchlint.engine.check import check
 from torchlint.engine.gate import wanted_by
 from torchlint.files.lines import LineIndex
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import fix_targets
+from torchlint.notebooks.notebook_module import in_cells
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 from torchlint.silence.tiers import Wanted
@@ -23,13 +25,14 @@ if TYPE_CHECKING:
     from torchlint.ruleapi.rule_definition import Rule
 
 EVERYTHING = Wanted(hints=True, pedantic=True)
+NOTEBOOK = ".ipynb"
 
 
 def problems_of(case: Case, rule: Rule) -> list[str]:
     """What a case expects in vain and what it does not expect, each with its file and line."""
     targets = _targets(case, rule)
     report = check(targets)
-    findings = list(report.findings)
+    findings = [in_cells(each, report.borders) for each in report.findings]
     read = [each.path for each in targets if wanted_by(each.data or b"", [rule])]
     problems = [
         *(f"{case.where}: {path} is parsed" for path in read if "unread" in case.options),
@@ -47,9 +50,13 @@ def _targets(case: Case, rule: Rule) -> list[Target]:
     )
     major, _, minor = case.options.get("torch", "2.13").partition(".")
     return [
-        Target(path, selection, (int(major), int(minor)), text.encode())
+        Target(path, selection, (int(major), int(minor)), _bytes_of(path, text))
         for path, text in case.texts().items()
     ]
+
+
+def _bytes_of(path: str, text: str) -> bytes:
+    return notebook(text) if path.endswith(NOTEBOOK) else text.encode()
 
 
 # findings ----------------------------------------------------------------------------------
@@ -138,7 +145,7 @@ def _misfixed(case: Case, targets: list[Target], findings: list[Finding]) -> Ite
         if expected != {**before, **(yield from _fix(case, targets, unsafe=False))}:
             yield f"{case.where}: `fix` without `--unsafe` does not make the safe fixes alone"
     fixable = sum(each.fix is not None and each.fix.applicability in kinds for each in findings)
-    again = [each._replace(data=after[each.path].encode()) for each in targets]
+    again = [each._replace(data=_bytes_of(each.path, after[each.path])) for each in targets]
     if (yield from _fix(case, again, unsafe=True)):
         yield f"{case.where}: fixing again changes the files once more"
     if len(check(again).findings) != len(findings) - fixable:
@@ -155,7 +162,10 @@ def _fix(
         yield f"{case.where}: {each.path}: {each.message}"
     if sum(len(file.applied) for file in report.files) > case.expects():
         yield f"{case.where}: a fix needs another one after it"
-    return {file.path: file.after.decode() for file in report.files}
+    return {
+        file.path: code_of(file.after) if file.path.endswith(NOTEBOOK) else file.after.decode()
+        for file in report.files
+    }
 
 
 def _shown(files: dict[str, str]) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.notebook_files import notebook
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -30,13 +32,6 @@ def project(here: Path) -> Path:
     (here / "train.py").write_text(TRAIN)
     (here / "log.py").write_text(LOG)
     return here
-
-
-def notebook(*cells: str) -> str:
-    listed = [
-        {"cell_type": "code", "metadata": {}, "source": cell, "outputs": []} for cell in cells
-    ]
-    return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def test_the_tree(torchlint: Run, project: Path) -> None:
@@ -84,7 +79,7 @@ def test_a_broken_file_is_named_next_to_the_tree(torchlint: Run, project: Path) 
 
 
 def test_lines_of_a_notebook_count_in_their_cell(torchlint: Run, here: Path) -> None:
-    (here / "lab.ipynb").write_text(notebook("x = 1", TRAIN.replace("from log import log\n", LOG)))
+    (here / "lab.ipynb").write_bytes(notebook("x = 1", TRAIN.replace("from log import log\n", LOG)))
     assert "cell 2:4  for step" in torchlint("hot").text
     assert "in cell 2, line 8" in torchlint("hot").text
 
@@ -139,7 +134,7 @@ def test_why_obeys_the_configuration(torchlint: Run, project: Path) -> None:
 
 
 def test_why_in_a_notebook_takes_a_cell(torchlint: Run, here: Path) -> None:
-    (here / "lab.ipynb").write_text(notebook("x = 1", TRAIN.replace("from log import log\n", LOG)))
+    (here / "lab.ipynb").write_bytes(notebook("x = 1", TRAIN.replace("from log import log\n", LOG)))
     assert "lab.ipynb:2:3  print(loss.item())" in torchlint("why", "lab.ipynb:2:3", "TL201").text
     said = torchlint("why", "lab.ipynb:3", "TL201")
     assert said.code == 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from tests.notebook_files import notebook
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,11 +19,6 @@ CELLS = (
 
 
 STEP = "for x in loader:\n    loss = model(x)\n    loss.backward()\n"
-
-
-def notebook(*cells: str) -> bytes:
-    codes = [{"cell_type": "code", "source": cell.splitlines(True)} for cell in cells]
-    return json.dumps({"cells": codes, "metadata": {}, "nbformat": 4}).encode()
 
 
 def test_a_folder_is_searched_for_notebooks(torchlint: Run, here: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.repositories import HELPER, TRAIN, begin, commit, git
+from tests.notebook_files import notebook
 from torchlint.changes import git as changes_git
 
 if TYPE_CHECKING:
@@ -164,18 +165,13 @@ def test_it_works_below_the_root_and_with_names_that_are_no_text(
 
 
 def test_a_notebook_is_compared_by_content(here: Path, found: Run) -> None:
-    def notebook(*cells: str) -> str:
-        rest = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-        made = [{**rest, "source": cell} for cell in cells]
-        return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-
     path = here / "train.ipynb"
-    path.write_text(notebook("%pip list\n", TRAIN))
+    path.write_bytes(notebook("%pip list\n", TRAIN))
     commit()
     git("branch", "--force", "main")
-    path.write_text(notebook("%pip list\n", "import os\n", TRAIN))
+    path.write_bytes(notebook("%pip list\n", "import os\n", TRAIN))
     assert found() == []
-    path.write_text(notebook("%pip list\n", TRAIN + AGAIN))
+    path.write_bytes(notebook("%pip list\n", TRAIN + AGAIN))
     assert found() == ["train.ipynb:17 TL201"]
 
 

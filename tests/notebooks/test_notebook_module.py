@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.notebook_files import notebook
 from torchlint.config.settings import Selection
 from torchlint.engine.check import Report, check
 from torchlint.fixes.fixer import apply, fix_targets
@@ -41,19 +41,6 @@ STEP = """\
         loss = model(x).mean()
         loss.backward()
         optimizer.step()"""
-
-
-def notebook(*cells: str, **rest: Any) -> bytes:
-    codes = [
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "outputs": [],
-            "source": dedent(cell).splitlines(True),
-        }
-        for cell in cells
-    ]
-    return json.dumps({"cells": codes, "metadata": {}, "nbformat": 4, **rest}, indent=1).encode()
 
 
 def target(data: bytes | None, path: str = "a.ipynb", **rest: Any) -> Target:

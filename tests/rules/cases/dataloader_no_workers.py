@@ -1103,3 +1103,47 @@ class Images(Dataset):
         return torch.from_numpy(self.images[index]), self.labels[index]
 def main():
     train(DataLoader(Images("a.h5")))
+
+# head: in a notebook [path=train.ipynb]
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: that trains
+loader = DataLoader(Photos(files))  # TL101 | no fix: the notebook itself defines a dataset
+for x in loader:
+    model(x).mean().backward()
+
+# case: that does not train, but may be given to what does
+loader = DataLoader(Photos(files))  # TL101 hint | no fix
+
+# case: that evaluates
+loader = DataLoader(Photos(files))  # TL101 hint | says: process that evaluates
+with torch.no_grad():
+    for x in loader:
+        model(x)
+
+# case: that gives its dataset to a trainer
+from transformers import TrainingArguments
+arguments = TrainingArguments('out')  # TL101 | no fix: the notebook itself defines a dataset
+
+# head: in a notebook that imports its dataset [path=train.ipynb]
+loader = DataLoader(datasets.MNIST('.'), batch_size=8)  # TL101 unsafe
+
+# case: that trains without a guard of the main program
+for x in loader:
+    model(x).mean().backward()
+
+# case: that has another class
+class Meter:
+    def update(self, value):
+        self.total += value
+
+for x in loader:
+    model(x).mean().backward()
+
+# head: none
+
+# case: a trainer in a notebook needs no guard of the main program [path=train.ipynb]
+from transformers import TrainingArguments
+arguments = TrainingArguments('out', dataloader_num_workers=0)  # TL101 hint unsafe
