@@ -162,7 +162,7 @@ def _renamed(made: Constructor, module: Module) -> list[Edit]:
     """`torch.tensor` becomes `torch.as_tensor`, which does not copy again."""
     func = made.call.func
     options = [argument(made.call, name) for name in ("requires_grad", "pin_memory")]
-    if made.typed or made.shares or not isinstance(func, cst.Attribute) or any(options):
+    if made.typed or not isinstance(func, cst.Attribute) or any(options):
         return []
     return [edits.replace(module, func.attr, "as_tensor")]
 
@@ -170,7 +170,7 @@ def _renamed(made: Constructor, module: Module) -> list[Edit]:
 def _of_one_type(made: Constructor, module: Module) -> bool:
     """Whether the list is a non-empty literal of arrays with the same known type."""
     node = made.data.value
-    if not isinstance(node, (cst.List, cst.Tuple)) or not node.elements:
+    if not isinstance(node, (cst.List, cst.Tuple)):
         return False
     types = {module.value(element.value).dtype for element in node.elements}
     return len(types) == 1 and None not in types
@@ -187,7 +187,7 @@ def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
 
 def _without_list(made: Constructor, module: Module) -> Fix | str:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
-    if made.typed and made.place is not Place.HOST:
+    if made.place is not Place.HOST:
         return "the name may be that of a constructor on the GPU, which needs `device=`"
     assert isinstance(made.data.value, cst.Call)
     changes = (*_renamed(made, module), edits.keep_receiver(module, made.data.value))

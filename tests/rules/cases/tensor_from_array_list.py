@@ -189,6 +189,62 @@ from torch import tensor
 x = tensor([np.zeros(3)])  # TL106 safe
 # becomes: x = tensor(np.stack([np.zeros(3)]))
 
+# case: a list of `list()`
+rows = list()
+rows.append(np.zeros(3))
+x = torch.tensor(rows)  # TL106
+
+# case: a list whose items go
+rows = [np.zeros(3)]
+rows.pop(first)
+x = torch.tensor(rows)  # TL106
+
+# case: a list that may be another one
+rows = [np.zeros(3)]
+if more:
+    rows = load()
+x = torch.tensor(rows)
+
+# case: a list that begins with others, and one of a function
+rows = list(others)
+rows.append(np.zeros(3))
+x = torch.tensor(rows)
+columns = load()
+columns.append(np.zeros(3))
+x = torch.tensor(columns)
+
+# case: a list of something unknown and of arrays
+rows = [other]
+rows += [np.zeros(3)]
+x = torch.tensor(rows)
+
+# case: a list that nothing is appended to
+rows = [np.zeros(3)]
+rows.append()
+x = torch.tensor(rows)  # TL106
+
+# case: the items of a list
+for row in [np.zeros(3), np.ones(3)]:
+    x = torch.tensor(row)
+
+# case: a number that is read from an array
+x = torch.tensor(np.zeros(1).item())
+
+# case: a number of each tensor
+ts = [torch.zeros(2), torch.ones(2)]
+x = torch.tensor([t.item(0) for t in ts])
+
+# case: numbers read from tensors and from something else
+ts = [torch.zeros(()), other]
+x = torch.tensor([t.item() for t in ts])
+
+# case: numbers read from what is passed
+def gather(ts):
+    return torch.tensor([t.item() for t in ts])
+
+# case: a list of numbers whose type is left open
+x = torch.tensor(np.zeros((3, 4)).tolist(), dtype=None)  # TL106 suggest
+
 # head: none
 
 # case: a list that was filled, and joined under the same name [bare]
