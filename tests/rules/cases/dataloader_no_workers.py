@@ -725,6 +725,36 @@ from torch.utils.data import DataLoader
 class FastDataLoader(DataLoader):
     pass
 
+# case: no fix: a loop over a loader in a script without a guard
+for x in DataLoader(datasets.MNIST('.')):  # TL101 | no fix: without an `if __name__
+    model(x).mean().backward()
+
+# case: no fix: a counted loop over a loader in a script without a guard
+for step, x in enumerate(DataLoader(datasets.MNIST('.'))):  # TL101 | no fix: without an `if __name__
+    model(x).mean().backward()
+
+# case: a loop over a loader behind a guard
+if __name__ == '__main__':
+    for x in DataLoader(datasets.MNIST('.')):  # TL101 unsafe
+        model(x).mean().backward()
+
+# case: a loader class of another file, for a dataset whose cost is unknown
+from loaders import FastDataLoader
+
+class Pairs(Dataset):
+    def __getitem__(self, index):
+        return self.compute(self.items[index])
+
+loader = FastDataLoader(Pairs())  # TL101 hint unsafe
+# file: loaders.py
+from torch.utils.data import DataLoader
+
+class FastDataLoader(DataLoader):
+    pass
+
+class SlowDataLoader(DataLoader):
+    pass
+
 # case: a loader class of another file with workers of its own
 from loaders import FastDataLoader
 loader = FastDataLoader(datasets.MNIST('.'))
@@ -766,6 +796,55 @@ class Photos(Dataset):
 
 # case: a dataset of a file that is not checked
 loader = DataLoader(Photos(files))  # TL101 hint | no fix
+
+# case: a dataset of a file that is not checked, with work to be seen here
+from torchvision import transforms
+loader = DataLoader(Photos(files, transform=transforms.ToTensor()))  # TL101 unsafe
+
+# case: one of two datasets of another file
+loader = DataLoader(Photos(files))  # TL101 unsafe | says: Image.open
+# file: data.py
+from torch.utils.data import *
+from PIL import Image
+
+class Labels(Dataset):
+    def __getitem__(self, index):
+        return self.labels[index]
+
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: no fix: a dataset of a file that is not checked, in a script without a guard
+for x in DataLoader(Photos(files)):  # TL101 hint | no fix: without an `if __name__
+    model(x).mean().backward()
+
+# case: no fix: a dataset of another file in a script without a guard
+for x in DataLoader(Photos(files)):  # TL101 | no fix: without an `if __name__
+    model(x).mean().backward()
+# file: data.py
+import h5py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files):
+        self.files = files
+        self.rest = h5py.File('rest.h5')
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: a dataset of another file whose cost is unknown, and a transform
+from torchvision import transforms
+loader = DataLoader(Photos(files, transform=transforms.ToTensor()))  # TL101
+# file: data.py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return self.compute(self.files[index])
 
 # case: a dataset of another file whose cost is unknown
 loader = DataLoader(Photos(files))  # TL101 hint

@@ -194,6 +194,10 @@ def runs_when_imported(loader: Loader, module: Module) -> bool:
     function = module.function(loader.call)
     if function is not None:
         return _runs_at_import(function, module, set())
+    for part in (loader.call, *module.ancestors(loader.call)):
+        loop = module.parent(part)
+        if isinstance(loop, cst.For) and loop.iter is part:
+            return True
     return any(
         _runs_at_import(module.function(use), module, set())
         for use in reads_of_targets(module.parent(loader.call), module)
