@@ -49,8 +49,6 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.notebooks.magics._assigned": "at the start of each line",
     "torchlint.notebooks.magics._question": "against each line as a whole",
     "torchlint.config.torch_bounds._clause": "at the start of each clause",
-    "torchlint.rules.model.manual_attention._GIVEN": "at the start of a line",
-    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._AFTER": "after each name of a layer",
     "torchlint.files.words._GUARDED": "at the start of a pattern of a rule",
     "torchlint.silence.suppression_comments._UNTIL": "behind the words of a comment",
     "torchlint.analysis.edits._CONTINUED": "where a statement ends",
@@ -58,8 +56,6 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.analysis.places._REST": "where an edit ends",
 }
 _LINEAR_ALL_THE_SAME = {
-    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._TOKEN": "it sees 4,000 bytes",
-    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._WORD_BEFORE": "it sees 240 bytes",
     "torchlint.source.nesting._TOKEN": "every branch can end where its text ends",
     "torchlint.source.nesting._STRING_OR_COMMENT": "every branch can end where its text ends",
     "torchlint.source.parse._BEFORE_INDENTATION": "it starts once per line",

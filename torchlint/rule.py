@@ -30,7 +30,7 @@ from torchlint.ruleapi.declared import (
 )
 from torchlint.ruleapi.outlines import Outline
 from torchlint.ruleapi.rule_definition import Rule, Triggers, without_fix
-from torchlint.ruleapi.texts import STEP_TEXT, functions_in
+from torchlint.ruleapi.texts import STEP_TEXT
 
 __all__ = [
     "STEP_TEXT",
@@ -62,7 +62,6 @@ __all__ = [
     "edits",
     "exports",
     "first_step",
-    "functions_in",
     "method",
     "once",
     "outlines",

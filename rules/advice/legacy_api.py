@@ -185,7 +185,7 @@ rule = Rule(
     message=lambda match: _SAYS[_outdated(match)],
     change="what replaces it takes other arguments, in another place",
     triggers=(
-        r"\bvolatile\b|clip_grad_norm\(|(?:LR|Restarts|Plateau)\([^()]{0,200}\bverbose\b"
+        r"\bvolatile\b|clip_grad_norm\(|\bverbose\b"
         r"|sdp_kernel\(|\bapex\b|\bVariable\(",
     ),
 )

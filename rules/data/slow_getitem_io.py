@@ -81,8 +81,8 @@ rule = Rule(
     summary="a dataset reads the same file for every sample",
     triggers=(
         r"__getitems?__",
-        r"class \w{0,80}(?:[dD]ataset|\([^)]{0,200}[dD]ataset)",
-        r"load|open|read|File\(|connect|pandas",
+        r"[dD]ataset",
+        r"load|open|read|File\(|connect|pandas|genfromtxt",
     ),
 )
 

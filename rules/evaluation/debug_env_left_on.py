@@ -89,8 +89,9 @@ _COSTS = {
 
 def _named(match: Match) -> str:
     """The variable or function that switches something on."""
-    text = match.module.source(match.node)
-    return next(name for name in _COSTS if name in text)
+    parts = match.module.within(match.node)
+    texts = {literal(each) for each in parts if isinstance(each, cst.BaseString)}
+    return next((name for name in _COSTS if name in texts), _WARNS)
 
 
 def _has_reason(match: Match) -> bool:

@@ -115,8 +115,9 @@ rule = Rule(
     contexts=(Context.HOT,),
     triggers=Triggers(
         on_demand=(
-            r"\btorch\.save\(|\bsave_image\(|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
-            r"|\b(?:np|numpy)\.savez?|\bdeepcopy\([^\n]{0,80}\bstate_dict\(|\bwandb\.[HIV]|"
+            r"\bsave\(|\bimport save\b|\bsave_image\("
+            r"|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
+            r"|\b(?:np|numpy)\.savez?|\bdeepcopy\(|\bwandb\b|"
             rf"\.(?:{'|'.join(_LOGGED)})\(",
         )
     ),

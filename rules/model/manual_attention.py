@@ -50,7 +50,7 @@ the numbers with your own version.
 - pytorch/pytorch#149857: compiled code by hand that was faster, with twice the memory
 """
 
-import re
+import ast
 from typing import Final
 
 import libcst as cst
@@ -61,14 +61,15 @@ from torchlint.rule import (
     Context,
     Match,
     Module,
+    Outline,
     Rule,
     Tier,
     Triggers,
     because,
     calls,
-    functions_in,
     method,
     once,
+    outlines,
 )
 
 from ._softmax import is_method, softmax_of
@@ -79,8 +80,6 @@ _FUSED: Final = tuple(
 )
 _OVER_KEYS: Final = (-1, 2, 3)
 _NAMES: Final = ("softmax", "attend")
-_WEIGHS: Final = re.compile(rb"softmax\(|attend\(|Softmax\([^()\n]{0,40}\)\(")
-_GIVEN: Final = re.compile(rb"[ \t]*(\w+)[ \t]*=(?!=)[ \t]*(?!(?:torch\.)?(?:matmul|bmm|einsum))")
 _DEEPEST: Final = 10
 _PRODUCT_CALLS: Final = frozenset({"torch.matmul", "torch.bmm", "torch.einsum"})
 _METHODS: Final = frozenset({"matmul", "bmm"})
@@ -89,12 +88,7 @@ _SAME_SCORES: Final = frozenset(
 )
 _SAME_WEIGHTS: Final = frozenset({"to", "type_as", "float", "half", "contiguous"})
 _TURNS: Final = frozenset({"transpose", "permute"})
-_PRODUCTS: Final = re.compile(rb"matmul|bmm|einsum|@")
-_KEPT: Final = re.compile(
-    rb"(?m)^[ \t]*(?:return\b|\w+[ \t]*\+?=[ \t]*\()(?!.*(?:matmul|bmm|einsum|@)).*$"
-)
-_WORD: Final = re.compile(rb"\w+")
-_PRODUCT: Final = re.compile(rb"[\w)\]]\s{0,40}@ ?[\w(]|\b(?:matmul|bmm|einsum)\(")
+_PRODUCTS: Final = _METHODS | {"einsum"}
 
 
 def _weighs_values(match: Match) -> bool:
@@ -130,18 +124,67 @@ def _firsts(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call
     return {(module.function(call), module.source(call)): call for call in reversed(calls)}
 
 
-def _may_have_attention(text: bytes) -> bool:
+def _may_have_attention(outline: Outline) -> bool:
     """Whether in a file without a fused way a function may weigh, and multiply twice."""
-    fused = next((word for word in _FUSED if word.encode() in text), None)
+    names = {each.id for each in outline.nodes(ast.Name)}
+    names |= {each.attr for each in outline.nodes(ast.Attribute)}
+    names |= {
+        part
+        for each in outline.nodes(ast.alias)
+        for part in (*each.name.split("."), each.asname or "")
+    }
+    names |= {(each.module or "").partition(".")[0] for each in outline.nodes(ast.ImportFrom)}
+    fused = next((word for word in _FUSED if word in names), None)
     if fused is not None:
-        return because(False, "the file knows a fused attention: it mentions `{}`", fused)
+        return because(False, "the file uses a fused attention: `{}`", fused)
     multiplies = any(
-        len(_PRODUCT.findall(text, *each)) > 1 and _may_weigh(text, *each)
-        for each in functions_in(text)
-        if _WEIGHS.search(text, *each)
+        sum(map(_is_product, nodes)) > 1 and _may_weigh(nodes)
+        for each in outline.nodes(ast.FunctionDef, ast.AsyncFunctionDef)
+        if (nodes := list(ast.walk(each)))
     )
     alone = "no function of the file has two products of matrices and a softmax between them"
     return multiplies or because(False, alone)
+
+
+def _is_product(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.MatMult)
+    return isinstance(node, ast.Call) and _called(node) in _PRODUCTS
+
+
+def _is_softmax(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and (
+        _called(node) in _NAMES
+        or (isinstance(node.func, ast.Call) and _called(node.func) == "Softmax")
+        or _called(node).endswith(_NAMES)
+    )
+
+
+def _called(call: ast.Call) -> str:
+    """The last part of the name that is called."""
+    return outlines.chain(call.func).rpartition(".")[2]
+
+
+def _may_weigh(nodes: list[ast.AST]) -> bool:
+    """Whether a function has a softmax that it does not return."""
+    if not any(map(_is_softmax, nodes)):
+        return False
+    given = {
+        target.id
+        for each in nodes
+        if isinstance(each, ast.Assign) and not any(map(_is_product, ast.walk(each.value)))
+        if any(map(_is_softmax, ast.walk(each.value)))
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    }
+    kept = {
+        name.id
+        for each in nodes
+        if isinstance(each, ast.Return) and not any(map(_is_product, ast.walk(each)))
+        for name in ast.walk(each)
+        if isinstance(name, ast.Name)
+    }
+    return not given or not given <= kept
 
 
 rule = Rule(
@@ -159,20 +202,8 @@ rule = Rule(
     change="the mask, the scale and the dropout must be passed in another way",
     contexts=(Context.OUTSIDE_EVALUATION,),
     since=(2, 0),
-    triggers=Triggers(check=_may_have_attention),
+    triggers=Triggers(outline=_may_have_attention),
 )
-
-
-def _may_weigh(text: bytes, start: int, end: int) -> bool:
-    """Whether a function does not return what its softmax gives."""
-    given = set()
-    for softmax in _WEIGHS.finditer(text, start, end):
-        found = _GIVEN.match(text, text.rfind(b"\n", 0, softmax.start()) + 1)
-        rest = text[softmax.start() : text.find(b"\n", softmax.start())]
-        if found is not None and _PRODUCTS.search(rest) is None:
-            given.add(found[1])
-    kept = (_WORD.findall(found[0]) for found in _KEPT.finditer(text, start, end))
-    return not given or not given <= {word for words in kept for word in words}
 
 
 # scores and weights -------------------------------------------------------------------------------

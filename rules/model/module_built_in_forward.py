@@ -51,7 +51,7 @@ your own version; the losses differ.
 - `torch.nn.LazyLinear`, for sizes that only `forward` knows
 """
 
-import re
+import ast
 from typing import Final
 
 import libcst as cst
@@ -61,7 +61,7 @@ from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
 from torchlint.analysis.uses import method_behind, method_name, reads_of_targets
 from torchlint.analysis.values.call_values import MODULE_METHODS
-from torchlint.rule import Match, Module, Rule, Tier, Triggers, because, calls, functions_in
+from torchlint.rule import Match, Module, Outline, Rule, Tier, Triggers, because, calls
 
 
 def _in_forward(match: Match) -> bool:
@@ -99,10 +99,6 @@ _LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
     "TransformerEncoder TransformerEncoderLayer"
 )
 _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
-_NAMES: Final = "|".join(name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS))
-_BUILT: Final = re.compile(rf"(?:{_NAMES})\(".encode())
-_BARE: Final = re.compile(rb"(?:^|[^\w.]|\bnn\w{0,9}\.)$")
-"""What comes before `Linear(`; not `self.`, and not `My`."""
 
 
 def _learns(match: Match) -> bool:
@@ -112,13 +108,10 @@ def _learns(match: Match) -> bool:
     return learns or because(False, "the layer is created without parameters")
 
 
-def _may_build_in_forward(text: bytes) -> bool:
-    builds = any(
-        _BARE.search(part[max(0, layer.start() - 12) : layer.start()])
-        for start, end in functions_in(text)
-        if (part := text[start:end].partition(b"\nclass ")[0]).lstrip().startswith(b"def forward")
-        for layer in _BUILT.finditer(part)
-    )
+def _may_build_in_forward(outline: Outline) -> bool:
+    forwards = [each for each in outline.nodes(ast.FunctionDef) if each.name == "forward"]
+    within = {node for each in forwards for node in ast.walk(each)}
+    builds = any(call in within for call in outline.calls(*_LEARNING, *_DROPOUTS))
     return builds or because(False, "no `forward` in the file creates a layer")
 
 
@@ -138,7 +131,7 @@ rule = Rule(
     message="Each forward pass creates this layer with new random weights that nobody trains; "
     "create it in `__init__`.",
     change="in `__init__` the layer learns, so the training gives another result",
-    triggers=Triggers(check=_may_build_in_forward),
+    triggers=Triggers(outline=_may_build_in_forward),
 )
 
 

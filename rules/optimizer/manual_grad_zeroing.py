@@ -64,7 +64,8 @@ rule = Rule(
     summary="a loop zeroes each gradient separately",
     fix=Applicability.UNSAFE,
     triggers=(
-        r"\.grad\b[\w.]{0,40}(?:\(\))?\.(?:zero_|fill_)\(|\.grad\b[\w.]{0,40}\s*=[^\n]{0,80}zeros",
+        r"\.grad\b[\w.)]{0,40}(?:\(\))?\.(?:zero_|fill_)\("
+        r"|\.grad\b[\w.]{0,40}\s*=[^\n]{0,80}zeros",
     ),
     may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )

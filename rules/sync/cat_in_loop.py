@@ -46,7 +46,8 @@ change.patch`.
   allocated and filled"
 """
 
-import re
+import ast
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -56,35 +57,65 @@ from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.uses import receiver
 from torchlint.analysis.values.iteration import is_over_loader
-from torchlint.rule import Match, Module, Rule, Triggers, because, calls
+from torchlint.rule import Match, Module, Outline, Rule, Triggers, because, calls, outlines
 
 _MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
 _EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)
 _JOINS = ("cat", "concat", "concatenate", "vstack", "hstack")
-_LONG = 8
-_LONG_JOIN = 200
-_JOIN_TEXTS = [
-    re.compile(rb"cat\(\s{0,40}[\[(]"),
-    re.compile(rb"concatenate\(\s{0,40}[\[(]"),
-    re.compile(rb"stack\(\s{0,40}[\[(]"),
-    re.compile(rb"append\("),
-]
-"""Each begins with plain letters, which `re` looks for far quicker than for alternatives."""
-_ASSIGNED = re.compile(rb"(?m)^([ \t]*)([\w, \t]{1,200})=(?!=)(.*)")
-_LOOP = re.compile(rb"(?m)^([ \t]*)(?:async )?(?:for|while)\b")
-_WORD = re.compile(rb"\w+")
-_EMPTY_TEXT = re.compile(
-    rb"^[ \t(]{0,40}(?:(?:None|\[\]|\(\))[ \t]{0,40}[,)#]?"
-    rb"|\w{1,40}\.(?:empty|zeros|tensor|Tensor|FloatTensor|array)\([(\[ \t]{0,40}[0)\]])"
+_JOINERS = (
+    *(f"torch.{each}" for each in _JOINS),
+    *(f"numpy.{each}" for each in (*_JOINS, "append")),
 )
+_LONG = 8
 
 
-def _may_have_growing(text: bytes) -> bool:
-    """Whether in a file a name may begin empty and then be joined to itself in a loop of the same
-    function, by its lines."""
-    joins = (join for pattern in _JOIN_TEXTS for join in pattern.finditer(text))
-    grows = any(_may_grow(text, join.start()) for join in joins)
+def _may_have_growing(outline: Outline) -> bool:
+    """Whether a loop assigns to a name what it joins with it, and the name may begin empty."""
+    joins = set(outline.calls(*_JOINERS))
+    rows = {
+        row
+        for loop in (outline.nodes(ast.For, ast.AsyncFor, ast.While) if joins else ())
+        for row in range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
+    }
+    names = {
+        name
+        for each in outline.nodes(ast.Assign)
+        if each.lineno in rows
+        for call in _either(each.value)
+        if call in joins
+        for name in _names_of(each.targets[0]) & _names_of(_first(call))
+    }
+    grows = any(map(_may_be_empty, outline.assigned(*names)))
     return grows or because(False, "nothing in the file begins empty and grows in a loop")
+
+
+def _either(value: ast.expr) -> Iterator[ast.Call]:
+    values = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+    yield from (each for each in values if isinstance(each, ast.Call))
+
+
+def _names_of(node: ast.expr | None) -> set[str]:
+    """The name that a node is, or those in the list that it is."""
+    parts = node.elts if isinstance(node, ast.List | ast.Tuple) else (node,)
+    return {each.id for each in parts if isinstance(each, ast.Name)}
+
+
+def _first(call: ast.Call) -> ast.expr | None:
+    return next(iter((*call.args, *(each.value for each in call.keywords))), None)
+
+
+def _may_be_empty(value: ast.expr) -> bool:
+    """As `_is_empty`, of what CPython reads."""
+    while isinstance(value, ast.Call) and outlines.chain(value.func).split(".")[-1] not in _MAKE:
+        if not isinstance(value.func, ast.Attribute):
+            return False
+        value = value.func.value
+    if not isinstance(value, ast.Call):
+        return outlines.literal(value) in (None, ())
+    first = _first(value)
+    if isinstance(first, ast.Tuple | ast.List) and first.elts:
+        first = first.elts[0]
+    return first is None or outlines.literal(first) in (0, ())
 
 
 class _Rounds(Enum):
@@ -148,8 +179,7 @@ rule = Rule(
     summary="a tensor grows in a loop by being copied as a whole on every round",
     finds=(
         calls(
-            *(f"torch.{each}" for each in _JOINS),
-            *(f"numpy.{each}" for each in (*_JOINS, "append")),
+            *_JOINERS,
             where=(_grows,),
             hint_if=(_may_stay_small,),
         ),
@@ -157,27 +187,11 @@ rule = Rule(
     unless=(_is_read_meanwhile,),
     message="Each round copies all that was collected so far; append to a list, and concatenate it "
     "once after the loop.",
-    triggers=Triggers(check=_may_have_growing),
+    triggers=Triggers(outline=_may_have_growing),
 )
 
 
 # what grows ---------------------------------------------------------------------------------------
-
-
-def _may_grow(text: bytes, join: int) -> bool:
-    line = _ASSIGNED.match(text, text.rfind(b"\n", 0, join) + 1)
-    if line is None:
-        return False
-    grown = set(_WORD.findall(line[2])).intersection(_WORD.findall(text[join : join + _LONG_JOIN]))
-    if not grown:
-        return False
-    start = max(text.rfind(b"def ", 0, join), 0)
-    for begun in _ASSIGNED.finditer(text, start, line.start()):
-        if _EMPTY_TEXT.match(begun[3]) and not grown.isdisjoint(_WORD.findall(begun[2])):
-            loops = _LOOP.finditer(text, begun.end(), line.start())
-            if any(len(loop[1]) < len(line[1]) for loop in loops):
-                return True
-    return False
 
 
 def _grown(match: Match) -> cst.Name | None:

@@ -71,7 +71,7 @@ rule = Rule(
     code="TL202",
     summary="a tensor is copied to the host on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|\.type\(|asarray\(|np\.array\(",),
+    triggers=(r"\.cpu\(|\.numpy\(|\.tolist\(|['\"]cpu['\"]|\.type\(|asarray\(|np\.array\(",),
     needs_gpu=True,
 )
 

@@ -67,9 +67,8 @@ rule = Rule(
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=Triggers(
         on_demand=(
-            r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all|isnan|isinf)\(|isfinite\()"
-            r"|\bbool\(|(?<![.\w])(?:max|min)\(",
-            r"\.(?:any|all|sum|max|min|mean|isnan|isinf|isfinite)\(",
+            r"\b(?:if|elif|assert|while)\b|\bbool\(|(?<![.\w])(?:max|min)\(",
+            r"\.(?:any|all|sum|max|min|mean|norm|isnan|isinf|isfinite)\(",
         )
     ),
     needs_gpu=True,

@@ -98,6 +98,11 @@ class Scope:
         self.stars: list[str] = []
 
 
+def without_parameters(base: cst.Arg) -> cst.BaseExpression:
+    """`Dataset` of a class's base `Dataset[int]`."""
+    return base.value.value if isinstance(base.value, cst.Subscript) else base.value
+
+
 def dotted_text(node: cst.CSTNode | None) -> str:
     """`a.b.c` for names joined by dots, else the empty string."""
     parts: list[str] = []

@@ -13,7 +13,7 @@ from torchlint.analysis.entry_points import entry_points, is_public
 from torchlint.analysis.frameworks.runners import Device
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.literals import literal
-from torchlint.analysis.names import How, is_super
+from torchlint.analysis.names import How, is_super, without_parameters
 from torchlint.analysis.training.chosen_branches import ANYTHING, Demand, Given, demands, passed
 from torchlint.analysis.training.runs import device_of, framework_starts, trains
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, placing
@@ -235,7 +235,7 @@ class _Summarizer:
 
     def _class(self, node: cst.ClassDef) -> ClassSummary:
         module = self._module
-        bases = [name for base in node.bases for name in module.resolve(base.value)]
+        bases = [name for base in node.bases for name in module.resolve(without_parameters(base))]
         attributes: dict[str, dict[Held, None]] = {}
         for name, bindings in module.values.attributes.get(node, {}).items():
             for binding in bindings:

@@ -359,7 +359,7 @@ def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
         yield from ((assign, each.target) for each in assign.targets)
 
 
-_ASSIGNED: Final = r"[ \t)]{0,40}="
+_ASSIGNED: Final = r"[\s)]{0,40}="
 
 
 def _package(name: str) -> str:

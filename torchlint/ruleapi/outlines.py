@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from torchlint.analysis.literals import UNKNOWN, Literal
 from torchlint.analysis.torch_api import canonical
+from torchlint.files.plain_layout import plain_layout
 from torchlint.files.reading import SourceError, decode
 from torchlint.files.words import Words
 from torchlint.source.nesting import too_much
@@ -65,6 +66,25 @@ class Outline:
             if isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str):
                 _blank(lines, statement)
         return Words(b"\n".join(lines))
+
+    def function_texts(self) -> Iterator[bytes]:
+        """The code of each function with its decorators, without functions inside it, docstrings
+        and lines of comments; last what is outside of all. In the layout of `words`."""
+        lines = self.words.written.split(b"\n")
+        owners = [0] * len(lines)
+        functions: list[ast.FunctionDef | ast.AsyncFunctionDef]
+        functions = [*self.nodes(ast.FunctionDef), *self.nodes(ast.AsyncFunctionDef)]
+        for number, each in enumerate(sorted(functions, key=lambda each: each.lineno), start=1):
+            first = min(part.lineno for part in (each, *each.decorator_list)) - 1
+            last = each.end_lineno or each.lineno
+            owners[first:last] = [number] * (last - first)
+        parts: dict[int, list[bytes]] = defaultdict(list)
+        for number, line in zip(owners, lines, strict=True):
+            if not line.lstrip().startswith(b"#"):
+                parts[number].append(line)
+        outside = parts.pop(0, [])
+        for part in (*parts.values(), outside):
+            yield plain_layout(b"\n".join(part))
 
     def calls(self, *names: str) -> Iterator[ast.Call]:
         """The calls of what may have one of these dotted names of torch."""

@@ -102,7 +102,7 @@ from .array_sharing import (
 
 _NARROW = ("uint8", "int8", "bool", "int16", "float16")
 """Types that are smaller than what they are converted to."""
-_WRITTEN_OUT = (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
+_WRITTEN_OUT = (ast.Constant, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
 _NUMBERS = frozenset({"float", "int", "len", "list", "range", "sum", "bool"})
 _NOT_NUMBERS = ("object", "str")
 
@@ -110,9 +110,15 @@ _NOT_NUMBERS = ("object", "str")
 def _may_copy(outline: Outline) -> bool:
     """Whether a constructor gets more than numbers and lists that are written out."""
     given = (outlines.argument(call, "data", 0) for call in outline.calls(*CONSTRUCTORS))
-    copied = (data for data in given if data and not isinstance(data, _WRITTEN_OUT))
+    copied = (data for data in given if data and not _is_written_out(data))
     numbers = "the file gives `torch.tensor` only numbers and lists that are written out"
     return any(outlines.chain(data) not in _NUMBERS for data in copied) or because(False, numbers)
+
+
+def _is_written_out(data: ast.expr) -> bool:
+    while isinstance(data, ast.UnaryOp):
+        data = data.operand
+    return isinstance(data, _WRITTEN_OUT)
 
 
 rule = Rule(

@@ -87,7 +87,7 @@ rule = Rule(
         "a switch for all gradients": r"(?m)^[ \t]*torch\.(?:autograd\.)?set_grad_enabled\("
     },
     in_tests=True,
-    triggers=Triggers((r"\btorch\b", (EVALUATES, CALLED_WITHOUT)), check=may_evaluate),
+    triggers=Triggers((r"\btorch\b", (EVALUATES, CALLED_WITHOUT)), outline=may_evaluate),
 )
 
 _MESSAGE = "Autograd records graphs in this evaluation that no backward pass uses; {}."

@@ -1,14 +1,13 @@
 """What the text of a file shows of evaluations, before it is parsed."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from torchlint.rule import because
+from torchlint.rule import Outline, because
 
 _NAME = r"(?i:eval|valid|val_|test|infer|predict|visuali)"
 _UNDER = rf"\(\):[^\n]{{0,40}}\n[^\n]{{0,90}}{_NAME}"
-_SWITCHED = r"\.(?:eval\(\)|train\(False\))"
+_SWITCHED = r"\.(?:eval\(\)|train\((?:mode=)?False\))"
 _NAMED = rf"def \w{{0,50}}(?:{_NAME}|_val\()"
 _OF_EVALUATOR = r"class \w{0,50}(?:Evaluator|Validator)\b"
 EVALUATES: Final = rf"{_SWITCHED}|{_NAMED}|{_OF_EVALUATOR}"
@@ -25,14 +24,14 @@ _MODEL = re.compile(
 _LOOPS = re.compile(rb"\b(?:for|while)\b")
 _SWITCHES = (b"no_grad", b"inference_mode", b"set_grad_enabled")
 _CALLED_WITHOUT = re.compile(CALLED_WITHOUT.encode())
-_STARTS = re.compile(rb"\n(?=[ \t]{0,40}(?:@|def |async def )|[a-zA-Z])")
 
 
-def may_evaluate(text: bytes) -> bool:
+def may_evaluate(outline: Outline) -> bool:
     """Whether a function, or what is outside of all, evaluates in a loop and says nothing of
     gradients; or a call of such a function may be under a switch."""
+    text = outline.words.data
     named = _OF_EVALUATOR_IN.search(text) is not None
-    parts = (_keeps_gradients(part, named=named) for part in _parts(text))
+    parts = (_keeps_gradients(part, named=named) for part in outline.function_texts())
     if any(parts) or _CALLED_WITHOUT.search(text) is not None:
         return True
     said = "no function of the file evaluates a model in a loop without a word about gradients"
@@ -50,19 +49,3 @@ def _keeps_gradients(part: bytes, *, named: bool) -> bool:
     if any(each + b"(" in part for each in switched):
         return True
     return _MODEL.search(part, part.find(b"\n", part.find(b"def "))) is not None
-
-
-def _parts(text: bytes) -> Iterator[bytes]:
-    """The functions, each with its decorators, and last what is outside of all."""
-    outside, decorators = [], b""
-    for part in _STARTS.split(text):
-        head = part.lstrip()
-        if head.startswith(b"@"):
-            decorators += part
-            continue
-        if head.startswith((b"def ", b"async def ")):
-            yield decorators + part
-        else:
-            outside.append(part)
-        decorators = b""
-    yield b"\n".join(outside)

@@ -9,23 +9,39 @@ from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS, LINEAR
 from torchlint.rule import Outline, because, outlines
 
+_NORMS = (*BATCH_NORMS, *INSTANCE_NORMS, "torch.nn.GroupNorm")
+_NORM_NAMES = frozenset(name.rpartition(".")[2] for name in _NORMS)
+
 
 def has_norm_beside_layer(outline: Outline) -> bool:
     """Whether a class or function creates a norm, and a layer to which `bias` is not passed, or as
-    True."""
-    norms = set(outline.loose_calls(*BATCH_NORMS, *INSTANCE_NORMS, "torch.nn.GroupNorm"))
+    True; where the class of a norm is passed on, any of them may."""
+    norms = set(outline.loose_calls(*_NORMS))
     layers = {
         call
         for call in outline.loose_calls(*CONVOLUTIONS, *LINEAR)
         if not outlines.has_stars(call)
         and outlines.literal(outlines.argument(call, "bias") or ast.Constant(True)) is True
     }
+    if layers and _passes_norm(outline):
+        return True
     for part in outline.parts if norms and layers else ():
         nodes = {node for each in part for node in ast.walk(each)}
         if not (norms.isdisjoint(nodes) or layers.isdisjoint(nodes)):
             return True
     said = "no class or function of the file creates both a norm and a layer with a bias"
     return because(False, said)
+
+
+def _passes_norm(outline: Outline) -> bool:
+    """Whether the class of a norm is passed by its position, as in `Block(nn.BatchNorm2d)`."""
+    return any(
+        outlines.chain(each).rpartition(".")[2] in _NORM_NAMES
+        for call in outline.nodes(ast.Call)
+        if outlines.chain(call.func) not in ("isinstance", "issubclass")
+        for each in call.args
+        if isinstance(each, ast.Name | ast.Attribute)
+    )
 
 
 def has_bias(call: cst.Call, layers: Layers) -> bool:

@@ -177,3 +177,40 @@ for images, labels in loader:
 scores = torch.tensor([])
 for images, labels in loader:
     scores = torch.cat([scores, model(images)])
+
+# case: a loop on one line
+scores = torch.tensor([])
+for images, labels in loader: scores = torch.cat([scores, model(images)])  # TL212
+
+# case: after a condition, on one line
+scores = torch.tensor([])
+for images, labels in loader:
+    if labels is not None: scores = torch.cat([scores, model(images)])  # TL212
+
+# case: a call that begins on a line of its own
+scores = torch.tensor([])
+for images, labels in loader:
+    scores = (
+        torch.cat([scores, model(images)])  # TL212
+    )
+
+# case: a function between the start and the loop
+def collect(loader):
+    scores = torch.tensor([])
+    def of(images):
+        return model(images)
+    for images, labels in loader:
+        scores = torch.cat([scores, of(images)])  # TL212
+    return scores
+
+# case: by another name
+from torch import cat as join
+scores = torch.tensor([])
+for images, labels in loader:
+    scores = join([scores, model(images)])  # TL212
+
+# case: not parsed: nothing begins empty [bare, unread]
+import torch
+scores = model(first)
+for images in loader:
+    scores = torch.cat([scores, model(images)])

@@ -181,3 +181,10 @@ model.cuda()
 os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
 import torch
 loss.backward()
+
+# case: a name in two parts
+os.environ["CUDA_" "LAUNCH_BLOCKING"] = "1"  # TL704 | says: set `CUDA_LAUNCH_BLOCKING`
+# CUDA_LAUNCH_BLOCKING
+import torch
+model.cuda()
+loss.backward()

@@ -549,3 +549,27 @@ class Runner:
     def run(self, model, loader):
         for images, labels in loader:
             self.meter.update(model(images).argmax(1).eq(labels).sum().item())
+
+# case: words about gradients in a comment
+def evaluate(model, loader):
+    model.eval()
+    for images, labels in loader:  # TL701 unsafe
+        # without no_grad, so far
+        correct += model(images).argmax(1).eq(labels).sum().item()
+
+# case: a function inside of the evaluation
+def evaluate(model, loader):
+    model.eval()
+    def right(output, labels):
+        return output.argmax(1).eq(labels).sum().item()
+    for images, labels in loader:  # TL701 unsafe
+        correct += right(model(images), labels)
+
+# case: a function that is switched, inside of one that is not
+def main(model, loader):
+    @torch.no_grad()
+    def score(images):
+        return ema(images)
+    model.eval()
+    for images, labels in loader:  # TL701 unsafe
+        correct += model(images).argmax(1).eq(labels).sum().item()

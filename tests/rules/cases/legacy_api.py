@@ -197,3 +197,6 @@ scheduler = StepLR(optimizer, 30)
 # case: an import of the name alone [bare]
 from torch.nn.utils import clip_grad_norm
 clip_grad_norm(model.parameters(), 1.0)  # TL903 | no fix: the import
+
+# case: a schedule with a call among its arguments
+steps = lr_scheduler.CosineAnnealingLR(optimizer, T_max=len(loader), verbose=True)  # TL903

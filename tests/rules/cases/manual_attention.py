@@ -302,3 +302,21 @@ class Attention(nn.Module):
             weights
             @ v
         )
+
+# head: none
+
+# case: a function between the products [bare]
+import torch
+def attend(q, k, v):
+    scores = q @ k.transpose(-2, -1)
+    def weigh(x):
+        return x.softmax(dim=-1)
+    weights = scores.softmax(dim=-1)  # TL306 hint
+    return weights @ v
+
+# case: a fused attention in a comment [bare]
+import torch
+def attend(q, k, v):
+    # scaled_dot_product_attention would do
+    weights = (q @ k.transpose(-2, -1)).softmax(dim=-1)  # TL306 hint
+    return weights @ v

@@ -191,3 +191,23 @@ class Net(torch.nn.Module):
 class Net(nn.Module):
     def forward(self, x):
         return nn.Linear(8, 8)(x)
+
+# case: a function inside of `forward` comes first
+class Net(nn.Module):
+    def forward(self, x):
+        def twice(value):
+            return 2 * value
+        return nn.Linear(8, 8)(twice(x))  # TL308
+
+# case: layers by the name of their package
+import torch.nn as layers
+class Net(nn.Module):
+    def forward(self, x):
+        return layers.Linear(8, 8)(x)  # TL308
+
+# case: a string that looks like a class
+class Net(nn.Module):
+    def forward(self, x):
+        """
+class x"""
+        return nn.Linear(8, 8)(x)  # TL308

@@ -295,3 +295,15 @@ class Images(
 ):
     def __getitem__(self, index):
         return json.load(open("all.json"))[index]  # TL108
+
+# case: a class with a parameter
+class Images(Dataset[int]):
+    def __getitem__(self, index):
+        return json.load(open("all.json"))[index]  # TL108
+
+# case: a class by another name of the base [bare]
+import numpy as np
+from torch.utils.data import Dataset as Base
+class Images(Base):
+    def __getitem__(self, index):
+        return np.genfromtxt("all.csv")[index]  # TL108

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.names import qualified_name
+from torchlint.analysis.names import qualified_name, without_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ class Definitions:
         self, class_: cst.ClassDef, seen: set[cst.ClassDef], depth: int = 0
     ) -> Iterator[tuple[str, cst.ClassDef | None]]:
         for base in class_.bases:
-            for name in self._values.names.resolve(base.value):
+            for name in self._values.names.resolve(without_parameters(base)):
                 own = self.class_named(name)
                 yield name, own
                 if own is not None and own not in seen and depth < _DEEPEST:
