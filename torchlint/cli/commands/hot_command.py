@@ -18,7 +18,7 @@ from torchlint.cli.resources import pool_from
 @tree_options
 @output_format("text", "json")
 def command(paths: tuple[str, ...], options: Options, output_format: str) -> None:
-    """Show what torchlint believes runs on each training step, and why.
+    """Show what runs on each training step, and why.
 
     PATHS are files and folders; the default is this folder. Nothing is executed. Rules that the
     configuration switches off make no difference.

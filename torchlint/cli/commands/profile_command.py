@@ -123,10 +123,10 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
 )
 @click.option("--yes", is_flag=True, help="Run the script without asking.")
 def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
-    """Run the script for some steps, and say what its step waits for.
+    """Run the script, and say what its step waits for.
 
-    This runs your script. Each finding names a line, what it costs, and the most that a step could
-    gain; what `torchlint check` says about the same line is named next to it.
+    This runs your script for some steps. Each finding names a line, what it costs, and the most
+    that a step could gain; what `torchlint check` says about the same line is named next to it.
     """
     begun = time.monotonic()
     program = program_from(words, module)

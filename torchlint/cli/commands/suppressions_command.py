@@ -29,10 +29,10 @@ from torchlint.cli.resources import store_from
 def command(
     paths: tuple[str, ...], baseline: str | None, options: Options, output_format: str
 ) -> None:
-    """List what silences findings: comments, per-file-ignores and baseline entries.
+    """List what silences findings, and what has ended.
 
-    PATHS are files and folders; the default is this folder. The files are checked, to know what is
-    unused. Nothing is executed.
+    Comments, per-file-ignores and entries of a baseline do. PATHS are files and folders; the
+    default is this folder. The files are checked, to know what is unused. Nothing is executed.
 
     \f
     Examples:

@@ -94,7 +94,7 @@ Exit codes:
 )
 @click.option("--yes", is_flag=True, help="Run the script without asking.")
 def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
-    """Run the script with and without its fixes, and measure each fix.
+    """Run the script, and measure what each fix is worth.
 
     This runs your script. The original and the fixed program take turns on this machine until the
     difference is settled or the plan ends. Their computed numbers are compared too.

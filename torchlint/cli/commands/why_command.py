@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 def command(
     place: str, rule: str | None, project: str | None, options: Options, output_format: str
 ) -> None:
-    """Explain why rules did or did not report a line, and what would change that.
+    """Explain why rules did or did not report a line.
 
-    Each rule that looks at something on the line says what decided. With a rule, that one answers
-    in any case, and says which lines of the file it looks at. Your code is not executed.
+    Each rule that looks at something on the line says what decided, and what would change it. With
+    a rule, that one answers in any case, and says which lines of the file it looks at. Your code is
+    not executed.
 
     \f
     Examples:
