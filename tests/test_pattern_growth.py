@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import torchlint
-from torchlint.files.words import UNCOMMENTED, UNQUOTED
+from torchlint.files.words import UNCOMMENTED
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
@@ -226,9 +226,9 @@ def _patterns() -> Iterator[tuple[str, str, int]]:
             *(word for words in rule.pattern_words for word in words),
         )
         for number, text in enumerate(patterns):
-            yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED).removeprefix(UNQUOTED), 0
+            yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED), 0
         for name, text in rule.clues.items():
-            yield f"{rule.code} {name}", text.removeprefix(UNCOMMENTED).removeprefix(UNQUOTED), 0
+            yield f"{rule.code} {name}", text.removeprefix(UNCOMMENTED), 0
     rules = importlib.import_module("torchlint.rules")
     for info in pkgutil.walk_packages(rules.__path__, "torchlint.rules."):
         yield from _compiled_in(info.name)

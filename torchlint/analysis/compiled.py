@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.once import once
-from torchlint.files.words import UNQUOTED
+from torchlint.files.words import UNCOMMENTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 _COMPILE = "torch.compile"
 _MODULE = "torch.nn.Module"
 
-COMPILE_TEXT: Final = (UNQUOTED + r"(?<!\bre)\.compile\b", r"\bimport[^\n]{0,200}\bcompile\b")
-"""For triggers: `torch.compile`, and `from torch import compile`; not `re.compile`, nor prose."""
+COMPILE_TEXT: Final = (UNCOMMENTED + r"(?<!\bre)\.compile\b", r"\bimport[^\n]{0,200}\bcompile\b")
+"""For triggers: `torch.compile`, and `from torch import compile`; not `re.compile`, nor
+comments."""
 
 
 @once

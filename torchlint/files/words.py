@@ -10,10 +10,7 @@ from torchlint.files.plain_layout import plain_layout
 
 UNCOMMENTED: Final = r"(?m)^[^#\n]*"
 """A pattern that starts so is looked for without it, and its line then searched for a `#`."""
-UNQUOTED: Final = r"(?m)^[^#\n\"'`]*"
-"""The same for a `#` and for quotes."""
 
-_STOPS: Final = {UNCOMMENTED: re.compile(rb"#"), UNQUOTED: re.compile(rb"[#\"'`]")}
 _TO_SPACES: Final = bytes(each if re.match(rb"\w", bytes((each,))) else 32 for each in range(256))
 _OF_ONE_WORD: Final = re.compile(r"\\b\(\?:[\w|]+\)(?:\\b|(?![*?{]))|\\b\w+\\b")
 """The beginning of a pattern that is in one word of a match: `\\b(?:SGD|Adam)\\b`."""
@@ -84,9 +81,9 @@ class Words:
         """Whether a rule's pattern is found."""
         matched = self._matches.get(pattern)
         if matched is None:
-            stop = _compiled(pattern)[1]
+            uncommented = _compiled(pattern)[1]
             matched = self._matches[pattern] = any(
-                self._has(each.text, stop) for each in self._that_may_match(pattern)
+                self._has(each.text, uncommented) for each in self._that_may_match(pattern)
             )
         return matched
 
@@ -97,8 +94,8 @@ class Words:
 
     def row_of(self, pattern: str) -> int | None:
         """The first row, from 1, where a rule's pattern is found."""
-        branches, stop = _compiled(pattern)
-        found = (self._find(each.text or each.one_word, stop) for each in branches)
+        branches, uncommented = _compiled(pattern)
+        found = (self._find(each.text or each.one_word, uncommented) for each in branches)
         match = min(filter(None, found), key=lambda each: each.start(), default=None)
         if match is None:
             return None
@@ -106,17 +103,17 @@ class Words:
         start = match.end() - len(match[0].lstrip())
         return self.data.count(b"\n", 0, start) + 1
 
-    def _has(self, text: str, stop: re.Pattern[bytes] | None) -> bool:
-        return not text or self._find(text, stop) is not None
+    def _has(self, text: str, uncommented: bool) -> bool:
+        return not text or self._find(text, uncommented) is not None
 
-    def _find(self, text: str, stop: re.Pattern[bytes] | None) -> re.Match[bytes] | None:
+    def _find(self, text: str, uncommented: bool) -> re.Match[bytes] | None:
         data, expression = self.data, _expression(text)
-        if stop is None:
+        if not uncommented:
             return expression.search(data)
         at = 0
         while (match := expression.search(data, at)) is not None:
             line = data.rfind(b"\n", 0, match.start()) + 1
-            if stop.search(data, line, match.start()) is None:
+            if b"#" not in data[line : match.start()]:
                 return match
             # Everything else in this line comes after the same sign.
             at = data.find(b"\n", match.start()) + 1
@@ -142,14 +139,14 @@ def _longest_word(text: bytes) -> bytes:
 
 
 @cache
-def _compiled(pattern: str) -> tuple[tuple[_Branch, ...], re.Pattern[bytes] | None]:
-    """The alternatives of a pattern, and what must not come before a match in its line."""
+def _compiled(pattern: str) -> tuple[tuple[_Branch, ...], bool]:
+    """The alternatives of a pattern, and whether they are looked for outside of comments."""
     from torchlint.files.needles import branches
 
-    start = next((each for each in _STOPS if pattern.startswith(each)), "")
-    rest = pattern.removeprefix(start)
+    rest = pattern.removeprefix(UNCOMMENTED)
+    uncommented = rest != pattern
     parts = [rest] if _FLAGS.match(rest) else branches(rest)
-    return tuple(_branch(part, by_words=not start) for part in parts), _STOPS.get(start)
+    return tuple(_branch(part, by_words=not uncommented) for part in parts), uncommented
 
 
 def _branch(pattern: str, *, by_words: bool) -> _Branch:

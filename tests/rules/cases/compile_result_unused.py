@@ -129,3 +129,6 @@ torch.compile(model)
 
 # case: a test [path=tests/test_compile.py]
 torch.compile(model)
+
+# case: behind a word in quotes
+if cfg["compile"]: torch.compile(model)  # TL510
