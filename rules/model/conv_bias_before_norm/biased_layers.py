@@ -23,6 +23,8 @@ def has_norm_beside_layer(outline: Outline) -> bool:
         if not outlines.has_stars(call)
         and outlines.literal(outlines.argument(call, "bias") or ast.Constant(True)) is True
     }
+    if norms and layers:
+        layers -= _fused(outline, norms)
     if layers and _passes_norm(outline):
         return True
     for part in outline.parts if norms and layers else ():
@@ -31,6 +33,25 @@ def has_norm_beside_layer(outline: Outline) -> bool:
             return True
     said = "no class or function of the file creates both a norm and a layer with a bias"
     return because(False, said)
+
+
+def _fused(outline: Outline, norms: set[ast.Call]) -> set[ast.Call]:
+    """The layers that a function without a norm makes, fills and returns, as `fuse` does: in
+    `layer = nn.Conv2d(…)` nothing else is done with `layer` than to ask for its attributes."""
+    fused = set()
+    for function in outline.nodes(ast.FunctionDef):
+        nodes = list(ast.walk(function))
+        if not norms.isdisjoint(nodes):
+            continue
+        read = [each for each in nodes if isinstance(each, ast.Name)]
+        harmless = {each.value for each in nodes if isinstance(each, ast.Attribute | ast.Return)}
+        for each in nodes:
+            if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call):
+                names = {target.id for target in each.targets if isinstance(target, ast.Name)}
+                uses = (use for use in read if use.id in names and use not in each.targets)
+                if len(names) == len(each.targets) and harmless.issuperset(uses):
+                    fused.add(each.value)
+    return fused
 
 
 def _passes_norm(outline: Outline) -> bool:

@@ -1375,3 +1375,40 @@ def freeze(net):
     for m in net.modules():
         if isinstance(m, nn.BatchNorm2d):
             m.eval()
+
+# head: none
+
+# case: not parsed: a layer that a norm was fused into [bare, unread]
+import torch
+from torch import nn
+class ConvNorm(nn.Module):
+    def __init__(self, c):
+        self.conv = nn.Conv2d(c, c, 3, bias=False)
+        self.bn = nn.BatchNorm2d(c)
+    def fuse(self):
+        layer = nn.Conv2d(8, 8, 3)
+        layer.weight.data.copy_(self.conv.weight * self.bn.weight[:, None])
+        return layer
+
+# case: a layer by name that goes on into a list [bare]
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self, c, n):
+        layers = []
+        for _ in range(n):
+            conv = nn.Conv2d(c, c, 3)  # TL304
+            layers.append(conv)
+            layers.append(nn.BatchNorm2d(c))
+        self.layers = nn.Sequential(*layers)
+
+# case: the class of a norm that is passed by its position [bare]
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self, norm):
+        self.conv = nn.Conv2d(8, 8, 3)  # TL304
+        self.bn = norm(8)
+    def forward(self, x):
+        return self.bn(self.conv(x))
+net = Net(nn.BatchNorm2d)
