@@ -118,6 +118,13 @@ def _is_other_arm(match: Match) -> bool:
     return first is not match.node and because(True, said, first)
 
 
+def _is_for_others(match: Match) -> bool:
+    """Whether the file has a fused way too: this is then for those who do without."""
+    fused = next((each for word in _FUSED for each in match.module.spelled(word)), None)
+    said = "the file uses a fused attention: {:code} in {:line}"
+    return fused is not None and because(True, said, fused, fused)
+
+
 @once
 def _firsts(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
     calls = [call for name in _NAMES for call in module.calls_by_method.get(name, ())]
@@ -196,7 +203,7 @@ rule = Rule(
         calls("torch.nn.Softmax", where=(_weighs_values,)),
         method(*_NAMES, where=(is_method, _weighs_values)),
     ),
-    unless=(_is_other_arm,),
+    unless=(_is_other_arm, _is_for_others),
     message="This attention stores a weight for each pair of query and key; "
     "`F.scaled_dot_product_attention` computes it without.",
     change="the mask, the scale and the dropout must be passed in another way",

@@ -320,3 +320,15 @@ def attend(q, k, v):
     # scaled_dot_product_attention would do
     weights = (q @ k.transpose(-2, -1)).softmax(dim=-1)  # TL306 hint
     return weights @ v
+
+# case: a fused way beside it, in a file that trains [bare]
+import torch
+import torch.nn.functional as F
+def attend(q, k, v, flash):
+    if flash:
+        return F.scaled_dot_product_attention(q, k, v)
+    weights = (q @ k.transpose(-2, -1)).softmax(dim=-1)
+    return weights @ v
+for x in loader:
+    attend(x, x, x, False).mean().backward()
+    optimizer.step()
