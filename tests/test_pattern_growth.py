@@ -46,6 +46,9 @@ _CATEGORIES = {
     op.CATEGORY_NOT_DIGIT: _SIGNS - frozenset(string.digits),
 }
 _MATCHED_IN_ONE_PLACE = {
+    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._AFTER": "after each name of a layer",
+    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._TOKEN": "it sees 4,000 bytes",
+    "torchlint.rules.model.conv_bias_before_norm.biased_layers_in_text._WORD_BEFORE": "it sees 240 bytes",
     "torchlint.notebooks.magics._assigned": "at the start of each line",
     "torchlint.notebooks.magics._question": "against each line as a whole",
     "torchlint.config.torch_bounds._clause": "at the start of each clause",

@@ -52,6 +52,7 @@ your own version; the losses differ.
 """
 
 import ast
+import re
 from typing import Final
 
 import libcst as cst
@@ -99,6 +100,9 @@ _LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
     "TransformerEncoder TransformerEncoderLayer"
 )
 _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
+_LAYERS: Final = "|".join(name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS))
+_BUILT: Final = re.compile(rf"(?:{_LAYERS})\(".encode())
+_FORWARD: Final = re.compile(rb"(?m)^([ \t]*)(?:async )?def[ \t]+forward\b")
 
 
 def _learns(match: Match) -> bool:
@@ -106,6 +110,16 @@ def _learns(match: Match) -> bool:
     passed = (match.module.argument(match.call, switch) for switch in switches)
     learns = all(match.module.literal(each) is not False for each in passed)
     return learns or because(False, "the layer is created without parameters")
+
+
+def _has_words_in_forward(text: bytes) -> bool:
+    """Whether the name of a layer is in the block of a `forward`."""
+    builds = any(
+        _BUILT.search(text, start.end(), end.start() if end is not None else len(text))
+        for start in _FORWARD.finditer(text)
+        for end in (re.compile(rb"\n%b(?![ \t\n#)\]}])" % start[1]).search(text, start.end()),)
+    )
+    return builds or because(False, "no `forward` in the file creates a layer")
 
 
 def _may_build_in_forward(outline: Outline) -> bool:
@@ -131,7 +145,7 @@ rule = Rule(
     message="Each forward pass creates this layer with new random weights that nobody trains; "
     "create it in `__init__`.",
     change="in `__init__` the layer learns, so the training gives another result",
-    triggers=Triggers(outline=_may_build_in_forward),
+    triggers=Triggers(check=_has_words_in_forward, outline=_may_build_in_forward),
 )
 
 

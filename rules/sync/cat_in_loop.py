@@ -47,6 +47,7 @@ change.patch`.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
@@ -67,6 +68,31 @@ _JOINERS = (
     *(f"numpy.{each}" for each in (*_JOINS, "append")),
 )
 _LONG = 8
+_LONG_JOIN = 300
+_JOIN = re.compile(rb"\b(?:%b|n(?:um)?py?\.append)\(" % "|".join(_JOINS).encode())
+_ASSIGNED = re.compile(rb"(\w{1,80})[ \t]{0,40}(?:,[^=\n]{0,80})?=(?!=)")
+_WORD = re.compile(rb"\w+")
+_LOOP = re.compile(rb"(?m)^([ \t]*)(?:async )?(?:for|while)\b")
+_EMPTY_TEXT = (
+    rb"[^=\n]{0,80}=[^\n]{0,80}?(?:None\b|\[\]|\(\)|(?:%b)\([(\[ \t]{0,40}(?:size=\(?)?[0)\]])"
+    % "|".join(_MAKE).encode()
+)
+
+
+def _has_words_of_growing(text: bytes) -> bool:
+    """Whether a name before a join and in it is somewhere given what may be empty."""
+    grown: set[bytes] = set()
+    loops = [(loop.start(), len(loop[1])) for loop in _LOOP.finditer(text)]
+    for join in _JOIN.finditer(text) if loops else ():
+        line = text.rfind(b"\n", 0, join.start()) + 1
+        indent = len(text[line : join.start()]) - len(text[line : join.start()].lstrip())
+        if not any(at < join.start() and (deep < indent or at >= line) for at, deep in loops):
+            continue
+        before = text[max(0, join.start() - _LONG_JOIN) : join.start()]
+        after = text[join.end() : join.end() + _LONG_JOIN]
+        grown |= set(_ASSIGNED.findall(before)) & set(_WORD.findall(after))
+    grows = any(re.search(rb"\b%b\b%b" % (name, _EMPTY_TEXT), text) for name in grown)
+    return grows or because(False, "nothing in the file begins empty and grows in a loop")
 
 
 def _may_have_growing(outline: Outline) -> bool:
@@ -187,7 +213,7 @@ rule = Rule(
     unless=(_is_read_meanwhile,),
     message="Each round copies all that was collected so far; append to a list, and concatenate it "
     "once after the loop.",
-    triggers=Triggers(outline=_may_have_growing),
+    triggers=Triggers(check=_has_words_of_growing, outline=_may_have_growing),
 )
 
 

@@ -99,6 +99,7 @@ from .biased_layers import (
     is_linear,
     same_features,
 )
+from .biased_layers_in_text import may_have_biased_layer
 from .module_order import Branch, ModuleOrder, order_of
 from .normalization import (
     freezing_of_norms,
@@ -145,6 +146,7 @@ rule = Rule(
     may_change="the model has fewer parameters and draws fewer random numbers when it is built",
     triggers=Triggers(
         (r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"),
+        check=may_have_biased_layer,
         outline=has_norm_beside_layer,
     ),
 )

@@ -203,12 +203,6 @@ def collect(loader):
         scores = torch.cat([scores, of(images)])  # TL212
     return scores
 
-# case: by another name
-from torch import cat as join
-scores = torch.tensor([])
-for images, labels in loader:
-    scores = join([scores, model(images)])  # TL212
-
 # case: not parsed: nothing begins empty [bare, unread]
 import torch
 scores = model(first)

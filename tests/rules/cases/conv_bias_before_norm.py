@@ -1412,3 +1412,16 @@ class Net(nn.Module):
     def forward(self, x):
         return self.bn(self.conv(x))
 net = Net(nn.BatchNorm2d)
+
+# case: True in parentheses, and on a line of its own [bare]
+import torch
+from torch import nn
+net = nn.Sequential(nn.Conv2d(8, 8, 3, bias=(True)), nn.BatchNorm2d(8))  # TL304
+net = nn.Sequential(
+    nn.Conv2d(  # TL304
+        8, 8, 3,
+        bias=  # as by default
+        True,
+    ),
+    nn.BatchNorm2d(8),
+)

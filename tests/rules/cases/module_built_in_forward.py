@@ -204,10 +204,3 @@ import torch.nn as layers
 class Net(nn.Module):
     def forward(self, x):
         return layers.Linear(8, 8)(x)  # TL308
-
-# case: a string that looks like a class
-class Net(nn.Module):
-    def forward(self, x):
-        """
-class x"""
-        return nn.Linear(8, 8)(x)  # TL308
