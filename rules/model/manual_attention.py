@@ -160,11 +160,10 @@ def _is_product(node: ast.AST) -> bool:
 
 
 def _is_softmax(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and (
-        _called(node) in _NAMES
-        or (isinstance(node.func, ast.Call) and _called(node.func) == "Softmax")
-        or _called(node).endswith(_NAMES)
-    )
+    if not isinstance(node, ast.Call):
+        return False
+    name = _called(node)
+    return name.endswith(_NAMES) or (name == "Softmax" and isinstance(node.func, ast.Call))
 
 
 def _called(call: ast.Call) -> str:

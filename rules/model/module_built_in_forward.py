@@ -102,7 +102,8 @@ _LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
 _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
 _LAYERS: Final = "|".join(name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS))
 _BUILT: Final = re.compile(rf"(?:{_LAYERS})\(".encode())
-_FORWARD: Final = re.compile(rb"(?m)^([ \t]*)(?:async )?def[ \t]+forward\b")
+_FORWARD: Final = re.compile(rb"(?m)^([ \t]*)def[ \t]+forward\b")
+_NOT_BUILT: Final = "no `forward` in the file creates a layer"
 
 
 def _learns(match: Match) -> bool:
@@ -114,19 +115,20 @@ def _learns(match: Match) -> bool:
 
 def _has_words_in_forward(text: bytes) -> bool:
     """Whether the name of a layer is in the block of a `forward`."""
-    builds = any(
-        _BUILT.search(text, start.end(), end.start() if end is not None else len(text))
-        for start in _FORWARD.finditer(text)
-        for end in (re.compile(rb"\n%b(?![ \t\n#)\]}])" % start[1]).search(text, start.end()),)
-    )
-    return builds or because(False, "no `forward` in the file creates a layer")
+    for start in _FORWARD.finditer(text):
+        # The block goes on where a line is indented more, is empty, or closes what is open.
+        end = re.compile(rb"\n%b(?![ \t\n#)\]}])" % start[1]).search(text, start.end())
+        if _BUILT.search(text, start.end(), len(text) if end is None else end.start()):
+            return True
+    return because(False, _NOT_BUILT)
 
 
 def _may_build_in_forward(outline: Outline) -> bool:
+    """Whether the call of a layer is in a `forward`, whatever it is called in this file."""
     forwards = [each for each in outline.nodes(ast.FunctionDef) if each.name == "forward"]
     within = {node for each in forwards for node in ast.walk(each)}
     builds = any(call in within for call in outline.calls(*_LEARNING, *_DROPOUTS))
-    return builds or because(False, "no `forward` in the file creates a layer")
+    return builds or because(False, _NOT_BUILT)
 
 
 rule = Rule(

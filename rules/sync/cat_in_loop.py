@@ -47,6 +47,7 @@ change.patch`.
 """
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 from enum import Enum
@@ -67,32 +68,41 @@ _JOINERS = (
     *(f"torch.{each}" for each in _JOINS),
     *(f"numpy.{each}" for each in (*_JOINS, "append")),
 )
+_NOT_GROWING = "nothing in the file begins empty and grows in a loop"
 _LONG = 8
 _LONG_JOIN = 300
 _JOIN = re.compile(rb"\b(?:%b|n(?:um)?py?\.append)\(" % "|".join(_JOINS).encode())
 _ASSIGNED = re.compile(rb"(\w{1,80})[ \t]{0,40}(?:,[^=\n]{0,80})?=(?!=)")
 _WORD = re.compile(rb"\w+")
 _LOOP = re.compile(rb"(?m)^([ \t]*)(?:async )?(?:for|while)\b")
-_EMPTY_TEXT = (
-    rb"[^=\n]{0,80}=[^\n]{0,80}?(?:None\b|\[\]|\(\)|(?:%b)\([(\[ \t]{0,40}(?:size=\(?)?[0)\]])"
-    % "|".join(_MAKE).encode()
+_EMPTY_TEXT = re.compile(
+    rb"\bNone\b|\[\]|\(\)|(?:%b)\([(\[ \t]{0,40}(?:size=\(?)?[0)\]]" % "|".join(_MAKE).encode()
 )
 
 
 def _has_words_of_growing(text: bytes) -> bool:
-    """Whether a name before a join and in it is somewhere given what may be empty."""
-    grown: set[bytes] = set()
+    """Whether a name before a join in a loop, and in the join, may begin empty on some line."""
     loops = [(loop.start(), len(loop[1])) for loop in _LOOP.finditer(text)]
+    grown: set[bytes] = set()
+    shallowest, passed = math.inf, 0
     for join in _JOIN.finditer(text) if loops else ():
-        line = text.rfind(b"\n", 0, join.start()) + 1
-        indent = len(text[line : join.start()]) - len(text[line : join.start()].lstrip())
-        if not any(at < join.start() and (deep < indent or at >= line) for at, deep in loops):
-            continue
-        before = text[max(0, join.start() - _LONG_JOIN) : join.start()]
-        after = text[join.end() : join.end() + _LONG_JOIN]
-        grown |= set(_ASSIGNED.findall(before)) & set(_WORD.findall(after))
-    grows = any(re.search(rb"\b%b\b%b" % (name, _EMPTY_TEXT), text) for name in grown)
-    return grows or because(False, "nothing in the file begins empty and grows in a loop")
+        head = _head(text, join.start())
+        line = join.start() - len(head)
+        while passed < len(loops) and loops[passed][0] < join.start():
+            shallowest, passed = min(shallowest, loops[passed][1]), passed + 1
+        is_on_the_line = passed > 0 and loops[passed - 1][0] >= line
+        if is_on_the_line or shallowest < len(head) - len(head.lstrip()):
+            before = text[max(0, join.start() - _LONG_JOIN) : join.start()]
+            after = text[join.end() : join.end() + _LONG_JOIN]
+            grown |= set(_ASSIGNED.findall(before)) & set(_WORD.findall(after))
+    heads = (_head(text, empty.start()) for empty in (_EMPTY_TEXT.finditer(text) if grown else ()))
+    grows = any(b"=" in head and not grown.isdisjoint(_WORD.findall(head)) for head in heads)
+    return grows or because(False, _NOT_GROWING)
+
+
+def _head(text: bytes, at: int) -> bytes:
+    """What a line has before a place in it, as far as that is looked at."""
+    return text[max(text.rfind(b"\n", 0, at) + 1, at - _LONG_JOIN) : at]
 
 
 def _may_have_growing(outline: Outline) -> bool:
@@ -112,7 +122,7 @@ def _may_have_growing(outline: Outline) -> bool:
         for name in _names_of(each.targets[0]) & _names_of(_first(call))
     }
     grows = any(map(_may_be_empty, outline.assigned(*names)))
-    return grows or because(False, "nothing in the file begins empty and grows in a loop")
+    return grows or because(False, _NOT_GROWING)
 
 
 def _either(value: ast.expr) -> Iterator[ast.Call]:

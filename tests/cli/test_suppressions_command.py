@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.notebook_files import notebook
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -121,13 +123,8 @@ def test_a_pattern_is_unused_only_if_the_whole_project_was_asked_about(
 def test_in_a_notebook_rows_count_by_cell(torchlint: Run, here: Path) -> None:
     (here / "torchlint.toml").unlink()
     (here / "train.py").unlink()
-    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-    made = [
-        {**cell, "source": text}
-        for text in ("%pip list", "import torch\n# torchlint: ignore-file[TL201]")
-    ]
-    notebook = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (here / "a.ipynb").write_text(json.dumps(notebook))
+    cells = ("%pip list", "import torch\n# torchlint: ignore-file[TL201]")
+    (here / "a.ipynb").write_bytes(notebook(*cells))
     assert torchlint("suppressions").text.startswith(
         "a.ipynb:cell 2:2: ignore-file[TL201], unused\n"
     )

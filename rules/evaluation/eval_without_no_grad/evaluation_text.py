@@ -16,23 +16,20 @@ CALLED_WITHOUT: Final = rf"no_grad{_UNDER}|inference_mode{_UNDER}"
 _SWITCHED_IN = re.compile(_SWITCHED.encode())
 _LAST_WORD = re.compile(rb"\w{1,80}$")
 _NAMED_IN = re.compile(_NAMED.encode())
-_OF_EVALUATOR_IN = re.compile(_OF_EVALUATOR.encode())
 _MODEL = re.compile(
     rb"(?i)(?:model|net|module|coder|backbone|classifier|generator|discriminator|actor|critic|"
     rb"policy|student|teacher|vae|gan|head)(?:\d|_\w{1,2})?\("
 )
 _LOOPS = re.compile(rb"\b(?:for|while)\b")
 _SWITCHES = (b"no_grad", b"inference_mode", b"set_grad_enabled")
-_CALLED_WITHOUT = re.compile(CALLED_WITHOUT.encode())
 
 
 def may_evaluate(outline: Outline) -> bool:
     """Whether a function, or what is outside of all, evaluates in a loop and says nothing of
     gradients; or a call of such a function may be under a switch."""
-    text = outline.words.data
-    named = _OF_EVALUATOR_IN.search(text) is not None
+    named = outline.matches(_OF_EVALUATOR)
     parts = (_keeps_gradients(part, named=named) for part in outline.function_texts())
-    if any(parts) or _CALLED_WITHOUT.search(text) is not None:
+    if any(parts) or outline.matches(CALLED_WITHOUT):
         return True
     said = "no function of the file evaluates a model in a loop without a word about gradients"
     return because(False, said)

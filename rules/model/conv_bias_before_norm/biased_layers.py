@@ -24,7 +24,7 @@ def has_norm_beside_layer(outline: Outline) -> bool:
         and outlines.literal(outlines.argument(call, "bias") or ast.Constant(True)) is True
     }
     if norms and layers:
-        layers -= _fused(outline, norms)
+        layers -= _fused(outline, layers, norms)
     if layers and _passes_norm(outline):
         return True
     for part in outline.parts if norms and layers else ():
@@ -35,18 +35,18 @@ def has_norm_beside_layer(outline: Outline) -> bool:
     return because(False, said)
 
 
-def _fused(outline: Outline, norms: set[ast.Call]) -> set[ast.Call]:
-    """The layers that a function without a norm makes, fills and returns, as `fuse` does: in
+def _fused(outline: Outline, layers: set[ast.Call], norms: set[ast.Call]) -> set[ast.Call]:
+    """Those layers that a function without a norm makes, fills and returns, as `fuse` does: in
     `layer = nn.Conv2d(…)` nothing else is done with `layer` than to ask for its attributes."""
     fused = set()
     for function in outline.nodes(ast.FunctionDef):
         nodes = list(ast.walk(function))
-        if not norms.isdisjoint(nodes):
+        if layers.isdisjoint(nodes) or not norms.isdisjoint(nodes):
             continue
         read = [each for each in nodes if isinstance(each, ast.Name)]
         harmless = {each.value for each in nodes if isinstance(each, ast.Attribute | ast.Return)}
         for each in nodes:
-            if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call):
+            if isinstance(each, ast.Assign) and each.value in layers:
                 names = {target.id for target in each.targets if isinstance(target, ast.Name)}
                 uses = (use for use in read if use.id in names and use not in each.targets)
                 if len(names) == len(each.targets) and harmless.issuperset(uses):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from torchlint.rule import because
 
 _LAYER = re.compile(rb"(?:Conv(?:Transpose)?[123]d|Linear)\b")
-_NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b")
+_NORMS = rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)"
+_NORM = re.compile(_NORMS + rb"\b")
 _AFTER = re.compile(rb"[ \t]*(?:(\()|as[ \t]+(\w+))?")
 _DEFINES = re.compile(rb"\b(?:class|def)[ \t]+\Z")
 _WORD_BEFORE = re.compile(rb"\w*\Z")
@@ -15,9 +16,7 @@ _NAMED = re.compile(
 )
 _UNPACKS = re.compile(rb"[(,]\s*\Z")
 _BIAS = re.compile(rb"\bbias\s*=(?!=)[\s(]*(True\b|#)?")
-_PASSED = re.compile(
-    rb"[(,]\s*[\w.]{0,60}(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\s*[,)]"
-)
+_PASSED = re.compile(rb"[(,]\s*[\w.]{0,60}" + _NORMS + rb"\s*[,)]")
 _TOKEN = re.compile(
     rb"""[()\[\]{}] | \#[^\n]* | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" | \*\* | \bbias\b""",
     re.VERBOSE,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.notebook_files import notebook
 from torchlint.finding import (
     Applicability,
     Diagnostic,
@@ -185,10 +186,7 @@ def test_other_places_are_named_once(make_finding: MakeFinding) -> None:
 
 
 def test_rows_of_a_notebook_have_their_cell(make_finding: MakeFinding) -> None:
-    import json
-
-    cell = {"cell_type": "code", "source": "a = 1\nb = 2\n", "metadata": {}, "outputs": []}
-    source = json.dumps({"cells": [cell, cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    source = notebook("a = 1\nb = 2\n", "a = 1\nb = 2\n").decode()
     finding = make_finding(path="lab.ipynb", message="It waits.")
     edits = (
         Edit(Position(1, 5, 2), Position(1, 6, 2), "3"),

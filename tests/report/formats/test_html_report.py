@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import html as stdlib_html
-import json
 import re
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 
+from tests.notebook_files import notebook
 from torchlint.finding import (
     Applicability,
     Diagnostic,
@@ -193,22 +193,12 @@ def test_errors_come_first() -> None:
 
 
 def test_a_place_in_a_notebook_is_one_in_a_cell(make_finding: MakeFinding) -> None:
-    cells = [
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-            "source": each,
-        }
-        for each in ("import torch", "for x in y:\n    loss.item()")
-    ]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    source = notebook("import torch", "for x in y:\n    loss.item()").decode()
     start, end = Position(2, 5, 2), Position(2, 16, 2)
     first = Edit(Position(1, 1, 1), Position(1, 1, 1), "import os\n")
     fix = Fix(Applicability.SAFE, "Mend", (Edit(start, end, "loss"), first))
     finding = make_finding(path="a.ipynb")._replace(start=start, end=end, fix=fix)
-    found = page(finding, source=json.dumps(notebook))
+    found = page(finding, source=source)
     assert "cell 2:2:5" in found.text
     assert "1  for x in y:\n2      loss.item()" in found.text
     assert found.all("mark") == ["loss.item()"]

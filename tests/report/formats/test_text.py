@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
 
+from tests.notebook_files import notebook
 from torchlint.finding import (
     Applicability,
     Edit,
@@ -214,8 +214,7 @@ def test_fixes_of_folded_findings_are_shown_together(make_finding: MakeFinding) 
 
 
 def test_a_fix_in_two_cells_is_shown_in_both(make_finding: MakeFinding) -> None:
-    cells = ({"cell_type": "code", "source": [source]} for source in ("a = 1", "b = 2"))
-    data = json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4}).encode()
+    data = notebook("a = 1", "b = 2")
     edits = tuple(Edit(Position(1, 1, cell), Position(1, 2, cell), "c" * cell) for cell in (1, 2))
     finding = make_finding(path="a.ipynb")._replace(fix=Fix(Applicability.SAFE, "Do", edits))
     look = Look(Paint(), fixes=True)

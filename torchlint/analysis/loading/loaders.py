@@ -194,10 +194,9 @@ def runs_when_imported(loader: Loader, module: Module) -> bool:
     function = module.function(loader.call)
     if function is not None:
         return _runs_at_import(function, module, set())
-    for part in (loader.call, *module.ancestors(loader.call)):
-        loop = module.parent(part)
-        if isinstance(loop, cst.For) and loop.iter is part:
-            return True
+    loop = module.enclosing(loader.call, cst.For)
+    if loop is not None and loader.call in module.within(loop.iter):
+        return True
     return any(
         _runs_at_import(module.function(use), module, set())
         for use in reads_of_targets(module.parent(loader.call), module)

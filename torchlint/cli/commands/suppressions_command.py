@@ -31,8 +31,9 @@ def command(
 ) -> None:
     """List what silences findings, and what has ended.
 
-    Comments, per-file-ignores and entries of a baseline do. PATHS are files and folders; the
-    default is this folder. The files are checked, to know what is unused. Nothing is executed.
+    Comments, per-file-ignores and entries of a baseline silence findings. PATHS are files and
+    folders; the default is this folder. The files are checked, to know what is unused. Nothing is
+    executed.
 
     \f
     Examples:
