@@ -13,8 +13,8 @@ from torchlint.cli.command import Command, show_version
 COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to complete a word."""
 _COMMANDS: Final = (
-    "baseline", "check", "clean", "completion", "config", "fix", "hot", "mcp", "profile", "rule",
-    "server", "suppressions", "verify", "why",
+    "baseline", "check", "clean", "completion", "config", "fix", "hot", "mcp", "profile",
+    "rehearse", "rule", "server", "suppressions", "verify", "why",
 )  # fmt: skip
 
 
@@ -57,6 +57,7 @@ Examples:
   torchlint fix train.py            print the fixes as a diff; add --apply to write them
   torchlint verify train.py         run the script, and measure what each fix is worth
   torchlint profile train.py        run the script, and say what its step waits for
+  torchlint rehearse train.py       the same for a GPU that is not there, in counts
   torchlint hot train.py            show what runs on each training step
   torchlint why train.py:42         explain why a rule did or did not report a line
   torchlint rule TL201              explain a rule, and what its fix may change
@@ -79,5 +80,5 @@ lists those of verify.""",
 def torchlint() -> None:
     """torchlint finds what makes PyTorch training code slow, fixes it, and measures the fixes.
 
-    Only `verify`, `profile` and `fix --verified` run your code.
+    Only `verify`, `profile`, `rehearse` and `fix --verified` run your code.
     """

@@ -1,5 +1,5 @@
-"""The reports of `verify` and of `profile`: formats and files. A format is imported when it is
-used."""
+"""The reports of `verify`, `profile` and `rehearse`: formats and files. A format is imported when
+it is used."""
 
 from __future__ import annotations
 
@@ -92,6 +92,15 @@ def _github(result: Profile, _given: Mapping[str, Any]) -> Iterable[str]:
     return as_commands(result)
 
 
+def _rehearsal_text(result: Profile, given: Mapping[str, Any]) -> Iterable[str]:
+    from torchlint.report.profile.profile_text import held_against
+    from torchlint.report.profile.rehearsal_text import render
+
+    paint = paint_for(sys.stdout)
+    lines = render(result, paint, columns(), details=given["details"])
+    return [*lines, *held_against(result, paint, columns())]
+
+
 OF_VERIFICATION: Final = {
     "text": _verification_text,
     "json": _lines_of("verify.verification_json"),
@@ -104,4 +113,8 @@ OF_PROFILE: Final = {
     "github": _github,
     "html": _lines_of("profile.profile_page"),
     "trace": _lines_of("profile.chrome_trace"),
+}
+OF_REHEARSAL: Final = {
+    **{name: render for name, render in OF_PROFILE.items() if name != "trace"},
+    "text": _rehearsal_text,
 }

@@ -44,20 +44,12 @@ class ScriptCommand(Command):
             raise click.UsageError(message, ctx) from None
 
 
-run_options = together(
-    launch_options,
+_processes_options = together(
     click.option(
         "--threads",
         type=Count(1),
         metavar="N",
         help="Number of torch threads in each run. Default: half of the processors.",
-    ),
-    click.option(
-        "--device",
-        type=WordChoice(["auto", "cpu", "cuda"]),
-        default="auto",
-        show_default=True,
-        help="The device to measure; auto takes the one that the script uses.",
     ),
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Seeds runs and their order."
@@ -67,6 +59,29 @@ run_options = together(
         is_flag=True,
         help="Keep the environment's memory allocator settings and threads.",
     ),
+)
+rehearsal_options = together(
+    click.option(
+        "--nproc-per-node",
+        "nproc",
+        type=Count(1),
+        default=1,
+        metavar="N",
+        help="Start the script through torchrun with N processes, each with a GPU of its own.",
+    ),
+    _processes_options,
+)
+"""Adds the options that say how a script is rehearsed, on this machine alone."""
+run_options = together(
+    launch_options,
+    click.option(
+        "--device",
+        type=WordChoice(["auto", "cpu", "cuda"]),
+        default="auto",
+        show_default=True,
+        help="The device to measure; auto takes the one that the script uses.",
+    ),
+    _processes_options,
 )
 """Adds the options that say how a script is run."""
 

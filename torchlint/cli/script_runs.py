@@ -1,4 +1,4 @@
-"""What `verify`, `fix --verified` and `profile` do with the script that they run."""
+"""What `verify`, `fix --verified`, `profile` and `rehearse` do with the script that they run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ _OUT_OF_TIME = 7
 _HOW: Final = tuple(
     "per_fix steps warmup numbers_steps numbers_from threads device seed keep_env".split()
 )
-_OFTEN: Final = {"verify": "many", "profile": "several"}
+_OFTEN: Final = {
+    "verify": "many times{}, for a few seconds each",
+    "profile": "several times{}, for a few seconds each",
+    "rehearse": "once{}, for some steps, with a GPU that is played on the CPU",
+}
 _TIME: Final = ("pairs", "budget")
 _OF_FIXES: Final = ("select", "ignore", "hints", "pedantic", "target_torch", "safe_only")
 _NOT_MEASURED: Final = frozenset(
@@ -172,6 +176,8 @@ def request_from(
     how = {name: given[name] for name in _HOW if name in given}
     if "launcher" in given:
         how |= {"nproc": processes_on_a_node(given), "spread": spread_from(given)}
+    elif "nproc" in given:
+        how["nproc"] = given["nproc"]
     if "pairs" in given:
         how["design"] = Design(looks=given["pairs"])
     stdin = standard_input() if runs else None
@@ -227,11 +233,10 @@ def agree(command: str, program: Program, where: str = "", *, yes: bool) -> floa
     """Ask before a program is run many times; see `consent`.
 
     Args:
-        command: `verify` or `profile`.
+        command: `verify`, `profile` or `rehearse`.
         where: ` in a Slurm job`; empty: here.
     """
-    words, often = shlex.join(program.words), _OFTEN[command]
-    said = f"{command} executes `{words}` {often} times{where}, for a few seconds each"
+    said = f"{command} executes `{shlex.join(program.words)}` {_OFTEN[command].format(where)}"
     more = ", without and with the changes" if command == "verify" else ""
     return consent(f"{said}{more}.", yes=yes)
 

@@ -62,15 +62,25 @@ class FirstLook:
 
 
 class Looker:
-    """Surveys programs, and says in one sentence what is wrong with them."""
+    """Surveys programs, and says in one sentence what is wrong with them.
+
+    Args:
+        more: further fields of the run's settings.
+    """
 
     def __init__(
-        self, request: Request, subject: Subject, jobs: Jobs, workspace: Workspace
+        self,
+        request: Request,
+        subject: Subject,
+        jobs: Jobs,
+        workspace: Workspace,
+        **more: object,
     ) -> None:
         self._request = request
         self._subject = subject
         self._jobs = jobs
         self._workspace = workspace
+        self._more = more
 
     def look(self) -> FirstLook:
         """Survey the program as it is, and the changed one, side by side if the memory allows.
@@ -80,7 +90,7 @@ class Looker:
                 GPU though one was asked for (2).
         """
         before, after = self._subject.places()
-        original_job = self._jobs.job(Variant(ORIGINAL), SURVEY, places=before)
+        original_job = self._jobs.job(Variant(ORIGINAL), SURVEY, places=before, **self._more)
         if self._subject.changed is None:
             original = self._try(original_job)
             if isinstance(original, Failed):

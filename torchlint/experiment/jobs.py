@@ -73,6 +73,7 @@ class Jobs:
             seed=self._request.seed,
             threads=self.threads,
             device=self._request.device,
+            played=self._request.played,
         )
         nproc, nodes = self._request.nproc, self._request.nodes
         return Job(
@@ -148,4 +149,6 @@ def _environment(request: Request) -> dict[str, str]:
     found = {} if request.keep_env else malloc_settings()
     if request.device == "cpu":
         found["CUDA_VISIBLE_DEVICES"] = ""
+    if request.played is not None:
+        found["TORCHDYNAMO_DISABLE"] = "1"  # what is compiled runs as it is written, and is seen
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torchlint.runtime.nodes.nodes import Spread
+    from torchlint.runtime.probe.run_settings import PlayedDevice
     from torchlint.runtime.program import Program
 
 
@@ -63,6 +64,7 @@ class Request:
         keep_env: leave the allocator's settings and the threads as they are.
         stdin: what each run reads from its standard input; None: it has none.
         timeout_s: a run that sends nothing for this long has failed.
+        played: the GPU that the runs find; None: the machine's own, if it has one.
     """
 
     program: Program
@@ -82,6 +84,7 @@ class Request:
     stdin: bytes | None = None
     timeout_s: float = 120.0
     design: Design = field(default_factory=Design)
+    played: PlayedDevice | None = None
 
     @property
     def deadline(self) -> float | None:

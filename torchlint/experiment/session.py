@@ -117,10 +117,10 @@ class Session(ABC, Generic[_S, _R]):
             return look
         return self._look(f"Looking at it again, with {subject.more_words}")
 
-    def _look(self, stage: str) -> FirstLook:
+    def _look(self, stage: str, **more: object) -> FirstLook:
         self.jobs = self.jobs_for(self.subject)
         self._watcher.stage(stage)
-        looker = Looker(self.request, self.subject, self.jobs, self.workspace)
+        looker = Looker(self.request, self.subject, self.jobs, self.workspace, **more)
         self.first_look = looker.look()
         return self.first_look
 

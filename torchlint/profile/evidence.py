@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from torchlint.runtime.probe.instrument_messages import INSTRUMENTS
+from torchlint.runtime.probe.messages import Rehearsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from torchlint.runtime.survey_reader import Survey
 
 
-_NAMES: Final = {seen: name for name, seen in INSTRUMENTS.items()}
+REHEARSED: Final = "rehearsed"
+"""Stands for an instrument: what the counted steps of a rehearsal asked of the played device."""
+_NAMES: Final = {seen: name for name, seen in INSTRUMENTS.items()} | {Rehearsed: REHEARSED}
 CUT: Final = 0.03
 """Of a step: what costs less is not worth a line."""
 
@@ -115,6 +118,11 @@ class Evidence:
     @property
     def on_gpu(self) -> bool:
         return self.survey.device == "cuda"
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether the GPU was played: what is counted is true of one, and nothing was timed."""
+        return bool(self.survey.rehearsed)
 
     def window(self, seen: type[_T]) -> Window[_T]:
         """That of the instrument which returns such a message.

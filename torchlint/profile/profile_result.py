@@ -23,7 +23,8 @@ SCHEMA: Final = 1
 class Static:
     """A finding of `check` at a line that a run has told something of.
 
-    `status` is `confirmed` (the run saw the same thing there), `ran` or `never ran`.
+    `status` is `confirmed` (the run saw the same thing there), `ran`, `never ran`, or, after a
+    rehearsal, `contradicted`: it ran, and does not do what it is said to do.
     """
 
     code: str
@@ -149,6 +150,66 @@ class Budgeted:
 
 
 @dataclass(frozen=True, slots=True)
+class RehearsedLine:
+    """What one line asks a device for in a step, on average: operations, waits, copies and their
+    bytes."""
+
+    path: str
+    row: int
+    launches: float
+    waits: float
+    copies: float
+    bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a step asks of a GPU, counted on one that was played; averages of the counted steps.
+
+    Args:
+        card: name of the GPU, `devices` of which were played.
+        steps: counted; `skipped` came before them.
+        waits: of the host for the device; `before_backward` of them come before a backward pass of
+            their step. `idle` others find nothing to wait for.
+        copies: to the device, of `copied` bytes; the host waits in `awaited_copies` of them, or
+            does the work.
+        launches: operations; `small` is the share that works on less than 4,096 elements.
+        flops: arithmetic operations by type; only of matrix products, convolutions, attention.
+        traffic: bytes that all operations read and write.
+        exchanged: bytes in messages between ranks.
+        bounds: seconds of a step by what would limit it; lower bounds and no times.
+        memory: bytes: the `peak`, what `parameters`, `gradients` and `optimizer` have of it, the
+            `rest`, and what the `card` has.
+        fullest: the line that ran when the memory was fullest.
+        lines: what each line asks for.
+        ran: rows that ran in a step, by path.
+        used: the script has used the device at all.
+    """
+
+    card: str
+    devices: int
+    steps: int
+    skipped: int
+    waits: float
+    before_backward: float
+    idle: float
+    copies: float
+    copied: float
+    awaited_copies: float
+    launches: float
+    small: float
+    flops: Mapping[str, float]
+    traffic: float
+    exchanged: float
+    bounds: Mapping[str, float]
+    memory: Mapping[str, int]
+    fullest: Line | None
+    lines: tuple[RehearsedLine, ...]
+    ran: Mapping[str, tuple[int, ...]]
+    used: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """All that is known of a program after its runs.
 
@@ -178,6 +239,7 @@ class Profile:
         compared: with an earlier profile, if one was given.
         budget: the same for a budget.
         ranks: what each of several ranks did, by their numbers.
+        rehearsal: what was counted on a played GPU, if there was one; then nothing was timed.
     """
 
     argv: tuple[str, ...]
@@ -213,3 +275,4 @@ class Profile:
     compared: Compared | None = None
     budget: Budgeted | None = None
     ranks: tuple[Rank, ...] = ()
+    rehearsal: Rehearsal | None = None

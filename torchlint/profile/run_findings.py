@@ -129,7 +129,7 @@ def _finding(
         fact=seen.fact,
         action=seen.action,
         share=share,
-        census=kind.census and not evidence.on_gpu,
+        census=kind.census and not (evidence.on_gpu or evidence.rehearsed),
         static=tuple(confirmed(static, seen.rules, place, made)),
         rules=tuple(seen.rules),
         values=seen.values,

@@ -16,7 +16,7 @@ from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from torchlint.runtime.channel import Peer
-    from torchlint.runtime.probe.messages import Lanes
+    from torchlint.runtime.probe.messages import Lanes, Rehearsed
     from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
@@ -58,6 +58,7 @@ class Survey:
         start_s: seconds from the start of the processes to the first step.
         network: what its processes had to do with it at the end.
         ahead: batches that a loader's workers prepare while the script is stopped.
+        rehearsed: what each rank asked of a played device, by its number; empty without one.
     """
 
     anchor: Anchor | None
@@ -83,6 +84,7 @@ class Survey:
     network: Network = _NO_NETWORK
     ahead: int = 0
     files: tuple[str, ...] = ()
+    rehearsed: tuple[Rehearsed, ...] = ()
 
 
 def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
@@ -162,6 +164,7 @@ def _merged(heard: Mapping[Peer, Surveyed], folder: str, spent_s: float) -> Surv
         ),
         processes=len(stepping) if first.anchor else 1,
         ahead=max(each.ahead for each in stepping),
+        rehearsed=tuple(each.rehearsed for each in stepping if each.rehearsed is not None),
         start_s=max(0.0, spent_s - sum(first.times)),
     )
 

@@ -14,9 +14,12 @@ Each such call is counted at its line of your code, also inside `forward`, in he
 callbacks of a framework. On a GPU, only tensors that are there count, and the call is timed. A read
 and what follows it at the same line (`.cpu().numpy()`) count once.
 
-On a CPU nothing waits, so this is a list of the lines that would wait on a GPU, as far as is known.
-What datasets and torch's optimizers read is left out, since it would be in main memory there too;
-`.to("cpu")` cannot be told from `.to(device)`, and is left out as well.
+`torchlint rehearse` counts them without a GPU, exactly, with what stood in the device's queue. A
+read with nothing in the queue waits for nothing and is left out.
+
+On a CPU nothing waits, so for `profile` this is a list of the lines that would wait on a GPU, as
+far as is known. What datasets and torch's optimizers read is left out, since it would be in main
+memory there too; `.to("cpu")` cannot be told from `.to(device)`, and is left out as well.
 
 ## What the ceiling means
 The step time if the host did not wait at this line at all. A wait that is removed often moves to
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
     from torchlint.runtime.probe.messages import Place
 
-_RULES: Final = ("TL201", "TL202", "TL204", "TL215")
+_RULES: Final = ("TL201", "TL202", "TL204", "TL208", "TL209", "TL210", "TL215")
 _RAREST: Final = 0.02
 """Of steps; what is read as rarely is not a finding, wherever the window begins."""
 _MOST_SHARE: Final = 0.99
@@ -63,6 +66,8 @@ _BY_SHAPE: Final = frozenset(
     ("mask index", "nonzero", "unique", "masked_select", "where", "repeat_interleave")
 )
 """What reads to learn the shape of a result."""
+_COMMANDS: Final = frozenset(("synchronize", "empty_cache"))
+"""What waits and reads nothing."""
 _SCALERS: Final = ("torch.amp.", "torch.cuda.amp.")
 
 kind = FindingKind(
@@ -84,17 +89,20 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     for place, reads in sorted(lines.items()):
         steps = max(read.steps for read in reads)
         if steps > math.ceil(_RAREST * window.steps):
-            yield _line(place, reads, window, on_gpu=evidence.on_gpu)
+            yield _line(place, reads, window, evidence)
 
 
 def _line(
-    place: Place, reads: Sequence[HostCall], window: Window[ReadsSeen], *, on_gpu: bool
+    place: Place, reads: Sequence[HostCall], window: Window[ReadsSeen], evidence: Evidence
 ) -> Observed:
+    on_gpu = evidence.on_gpu
     calls = {read.kind: read.calls for read in reads}
     wait_s = sum(read.seconds for read in reads) / window.steps
     fact = f"{_times(sum(calls.values()), window.steps)} ({_listed(calls)}){_where(reads)}"
     if on_gpu:
         fact += f", the host waits {1e3 * wait_s:.1f} ms"
+    elif evidence.rehearsed:
+        fact += _awaited(reads)
     return Observed(
         place,
         fact,
@@ -105,8 +113,20 @@ def _line(
             "kinds": {kind: count / window.steps for kind, count in calls.items()},
             "wait_ms": 1e3 * wait_s if on_gpu else None,
             "with_gradient": sum(read.graph for read in reads) / window.steps,
+            "before_backward": sum(read.before for read in reads) / window.steps,
+            "queued": sum(read.queued for read in reads) / window.steps,
         },
     )
+
+
+def _awaited(reads: Sequence[HostCall]) -> str:
+    """`, before backward, with 120 operations in the queue`, on average."""
+    calls, before = sum(read.calls for read in reads), sum(read.before for read in reads)
+    when = (
+        "" if not before else ", before backward" if before == calls else ", some before backward"
+    )
+    queued = round(sum(read.queued for read in reads) / calls)
+    return f"{when}, with {queued} operation{'' if queued == 1 else 's'} in the queue"
 
 
 def _times(calls: int, steps: int) -> str:
@@ -136,6 +156,8 @@ def _where(reads: Sequence[HostCall]) -> str:
 def _action(reads: Sequence[HostCall]) -> str:
     if any((read.via or "").startswith(_SCALERS) for read in reads):
         return "bfloat16 needs no scaler, which asks for infinite gradients"
+    if all(read.kind in _COMMANDS for read in reads):
+        return "leave it out: what reads a value waits by itself"
     if all(read.kind in _BY_SHAPE for read in reads):
         return "keep the shape, and mask what does not count"
     if all(read.kind == "bool" for read in reads):

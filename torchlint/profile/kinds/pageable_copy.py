@@ -12,15 +12,16 @@ nothing is queued for the GPU.
 
 ## How it is seen
 `Tensor.to`, `.cuda()` and `.copy_` are timed on the host, wherever they copy to a GPU, and the
-source is asked whether it is pinned. No debug mode of torch reports this.
+source is asked whether it is pinned. No debug mode of torch reports this. `torchlint rehearse`
+counts them without a GPU; what a line of the step makes on the host is TR203 there.
 
 ## What the ceiling means
 The step time if the host did not spend the time of these calls. The bytes still have to cross the
 bus; while they do, the GPU can work on the batch before.
 
 ## When it is silent
-Without a GPU; for copies that are small or rare; for tensors that are created on the GPU at once;
-and for what C++ code copies, as `torch.tensor(values, device="cuda")`.
+In a profile without a GPU; for copies that are small or rare; for tensors that are created on the
+GPU at once; and for what C++ code copies, as `torch.tensor(values, device="cuda")`.
 
 ## What to do
 Give the `DataLoader` `pin_memory=True`, and copy with `.to(device, non_blocking=True)`. Create
@@ -59,7 +60,7 @@ kind = FindingKind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each line."""
-    if not evidence.on_gpu:
+    if not (evidence.on_gpu or evidence.rehearsed):
         return
     window = evidence.window(ReadsSeen)
     lines: dict[Place, list[HostCall]] = defaultdict(list)
@@ -67,10 +68,12 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         if copy.place is not None and copy.steps >= _FEWEST_STEPS:
             lines[copy.place].append(copy)
     for place, copies in sorted(lines.items()):
-        yield _line(place, copies, window)
+        yield _line(place, copies, window, on_gpu=evidence.on_gpu)
 
 
-def _line(place: Place, copies: Sequence[HostCall], window: Window[ReadsSeen]) -> Observed:
+def _line(
+    place: Place, copies: Sequence[HostCall], window: Window[ReadsSeen], *, on_gpu: bool
+) -> Observed:
     wait_s = sum(each.seconds for each in copies) / window.steps
     megabytes = sum(each.size for each in copies) / window.steps / _MEGABYTE
     kinds = {each.kind for each in copies}
@@ -84,11 +87,16 @@ def _line(place: Place, copies: Sequence[HostCall], window: Window[ReadsSeen]) -
             action += ", and pass `non_blocking=True`"
     return Observed(
         place,
-        f"{megabytes:.3g} MB a step {how}, the host waits {1e3 * wait_s:.1f} ms",
+        f"{megabytes:.3g} MB a step {how}"
+        + (f", the host waits {1e3 * wait_s:.1f} ms" if on_gpu else ""),
         action,
-        min(wait_s / window.step_s, _MOST_SHARE),
+        min(wait_s / window.step_s, _MOST_SHARE) if on_gpu else None,
         ("TL102", "TL205", "TL206"),
-        {"megabytes": megabytes, "wait_ms": 1e3 * wait_s, "kinds": _per_step(copies, window)},
+        {
+            "megabytes": megabytes,
+            "wait_ms": 1e3 * wait_s if on_gpu else None,
+            "kinds": _per_step(copies, window),
+        },
     )
 
 

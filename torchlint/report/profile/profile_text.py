@@ -110,20 +110,10 @@ class _ProfileText(TextPage):
 
         return Passage(
             [] if shown else self.sentence(words.nothing_found(result)),
-            [self._finding(number, each) for number, each in enumerate(shown, 1)],
+            [finding(self, number, each) for number, each in enumerate(shown, 1)],
             below,
             least=_FINDINGS,
         )
-
-    def _finding(self, number: int, each: RunFinding) -> list[str]:
-        ceiling = words.ceiling(each)
-        head = f"{number:3}  {_place(each)}  {visible(f'{each.code} {each.name}')}"
-        room = self.width - taken(ceiling)
-        if ceiling:
-            head = padded(clipped(head, room - 2), room) + self.paint.bold(ceiling)
-        text = f"{each.fact}; {each.action}{_rules(each)}"
-        body = self.sentence(text, indent=_INDENT, hanging=_INDENT)
-        return [clipped(head, self.width) if not ceiling else head, *body]
 
     def census(self, result: Profile) -> Passage:
         """Reads without a GPU: where they are, and what they would wait for."""
@@ -171,6 +161,18 @@ class _ProfileText(TextPage):
             *self.command("next", words.following(result)),
             *self.labelled("took", duration(result.seconds)),
         ]
+
+
+def finding(page: TextPage, number: int, each: RunFinding) -> list[str]:
+    """The lines of one finding, with its number in the list."""
+    ceiling = words.ceiling(each)
+    head = f"{number:3}  {_place(each)}  {visible(f'{each.code} {each.name}')}"
+    room = page.width - taken(ceiling)
+    if ceiling:
+        head = padded(clipped(head, room - 2), room) + page.paint.bold(ceiling)
+    text = f"{each.fact}; {each.action}{_rules(each)}"
+    body = page.sentence(text, indent=_INDENT, hanging=_INDENT)
+    return [clipped(head, page.width) if not ceiling else head, *body]
 
 
 def _place(each: RunFinding) -> str:

@@ -23,6 +23,8 @@ class HostCall:
         graph: reads of what has a gradient.
         backward: calls inside a backward pass.
         size: bytes that were copied.
+        before: in a rehearsal, calls before a backward pass of their step; `queued` operations
+            stood in the queue, over all calls.
     """
 
     place: Place | None
@@ -35,6 +37,8 @@ class HostCall:
     graph: int = 0
     backward: int = 0
     size: int = 0
+    before: int = 0
+    queued: int = 0
 
 
 @dataclass(slots=True)

@@ -114,6 +114,10 @@ def _install_mode(settings: RunSettings, link: Link) -> Mode | None:
 
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
+    if settings.played is not None:
+        from torchlint.runtime.probe.played import device
+
+        device.play(settings)
     if settings.seed is not None:
         from torchlint.runtime.probe.numbers import realign
 

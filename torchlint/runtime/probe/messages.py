@@ -61,6 +61,82 @@ class Ended:
     error: Raised | None = None
 
 
+# a rehearsal -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class CountedCall:
+    """What a played device was asked for by one line, in all counted steps.
+
+    Args:
+        what: `launch`, `wait`, `copy`, `mixed` or `collective`; `flops` by types.
+        kind: of a wait, `item`; of a copy, `pageable`; of a mix, the operation.
+        via: the function of a library that asked, if it is not the user's own line.
+        backward: a backward pass asked.
+        calls: in the counted steps, `steps` of which had at least one.
+        before: waits in a step before a backward pass of it.
+        idle: waits with nothing in the queue; `queued`: operations in it, over all waits.
+        size: bytes.
+        same: copies of what the copy before had copied already.
+        small: launches that work on few elements.
+        flops: arithmetic operations.
+        made: the line that made on the host what is copied.
+    """
+
+    what: str
+    kind: str
+    place: Place | None
+    via: str | None = None
+    backward: bool = False
+    calls: int = 0
+    steps: int = 0
+    before: int = 0
+    idle: int = 0
+    queued: int = 0
+    size: int = 0
+    same: int = 0
+    small: int = 0
+    flops: int = 0
+    made: Place | None = None
+
+
+@dataclass(slots=True)
+class Filled:
+    """What lies on a played device, in bytes.
+
+    Args:
+        peak: the most at one time, while the line `place` ran.
+        parameters, gradients, optimizer: what the optimizers hold at the end; the rest of the
+            peak are activations and batches.
+    """
+
+    peak: int = 0
+    parameters: int = 0
+    gradients: int = 0
+    optimizer: int = 0
+    place: Place | None = None
+
+
+@dataclass(slots=True)
+class Rehearsed:
+    """What the counted steps of one process asked of a played device.
+
+    Args:
+        steps: counted; `skipped` came before them.
+        launches: in the whole process.
+        ran: rows that ran in a step, by real path.
+        refused: what cannot be played, with the line that asked for it.
+    """
+
+    steps: int = 0
+    skipped: int = 0
+    launches: int = 0
+    calls: list[CountedCall] = field(default_factory=list)
+    memory: Filled = field(default_factory=Filled)
+    ran: dict[str, list[int]] = field(default_factory=dict)
+    refused: list[tuple[str, Place | None]] = field(default_factory=list)
+
+
 # the first look --------------------------------------------------------------------------------
 
 
@@ -106,6 +182,7 @@ class Surveyed:
     gpu_name: str | None = None
     gpu_mb: float | None = None
     gpu_free_mb: float | None = None
+    rehearsed: Rehearsed | None = None
 
 
 # timed blocks of steps -------------------------------------------------------------------------

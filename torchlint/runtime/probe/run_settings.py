@@ -36,6 +36,14 @@ class FixLines:
     last: int
 
 
+@dataclass(frozen=True)
+class PlayedDevice:
+    """A GPU that is played on the CPU: a card of `probe.played.cards`, and how many of them."""
+
+    card: str
+    devices: int = 1
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """One run of the script.
@@ -71,6 +79,7 @@ class RunSettings:
         workers: of each loader of the script, whatever it asks for; None leaves them.
         instruments: names of the modules in `probe.instruments`: of those that watch a window, and
             in a measurement of those that change what a step does.
+        played: the GPU that the script finds; None: the machine's own, if it has one.
     """
 
     main: str
@@ -101,6 +110,7 @@ class RunSettings:
     save_state: bool = False
     instruments: tuple[str, ...] = ()
     workers: int | None = None
+    played: PlayedDevice | None = None
 
 
 def write(settings: RunSettings, path: str) -> None:
@@ -126,6 +136,8 @@ def from_values(values: dict[str, Any]) -> RunSettings:
     values["instruments"] = tuple(values["instruments"])
     anchor = values["anchor"]
     values["anchor"] = Anchor(**anchor) if anchor else None
+    played = values["played"]
+    values["played"] = PlayedDevice(**played) if played else None
     values["places"] = {
         file: tuple(FixLines(**place) for place in places)
         for file, places in values["places"].items()

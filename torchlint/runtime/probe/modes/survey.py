@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.runtime.probe.link import Link
+    from torchlint.runtime.probe.played.rehearsal import Rehearsal
     from torchlint.runtime.probe.run_settings import RunSettings
 
 _SCAN_S = 1.0
@@ -45,6 +46,16 @@ def install(settings: RunSettings, link: Link) -> Surveyor:
     return surveyor
 
 
+def _rehearsal(settings: RunSettings) -> Rehearsal | None:
+    """What counts in a run on a played device."""
+    if settings.played is None:
+        return None
+    from torchlint.runtime.probe.played.rehearsal import Rehearsal
+    from torchlint.runtime.probe.played.state import PLAYED
+
+    return Rehearsal(settings, PLAYED.ledger)
+
+
 class Surveyor:
     """Writes down what it hears until it has heard enough, or the script has ended.
 
@@ -58,7 +69,8 @@ class Surveyor:
         self._settings = settings
         self._link = link
         self._watch = watch
-        self._lanes = LaneClock()
+        self._rehearsal = _rehearsal(settings)
+        self._lanes = LaneClock() if self._rehearsal is None else self._rehearsal.lanes
         self._undo: list[Callable[[], None]] = []
         self._scanned = (float("-inf"), False)
         self._forget()
@@ -127,6 +139,8 @@ class Surveyor:
             self._ahead = max(self._ahead, loader_iterators.ahead(subject))
         elif self._on_gpu is None:
             self._on_gpu = on_gpu(subject)
+        if self._rehearsal is not None:
+            self._rehearsal.heard(kind, number)
         name = type(subject).__name__
         moment = Moment(now, self._lanes.seconds(), self._mark())
         stream = self._streams.add(kind, number, name, moment)
@@ -194,6 +208,8 @@ class Surveyor:
             ahead=self._ahead,
         )
         self._add_gpu(report)
+        if self._rehearsal is not None:
+            report.rehearsed = self._rehearsal.report(report.anchor)
         return report
 
     def _words(self, best: EventStream) -> str:

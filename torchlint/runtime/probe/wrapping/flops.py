@@ -127,36 +127,19 @@ class Flops:
         with self._lock:
             owner = self._owner()
             name = name_of(operation)
-            flops = self._count(operation, name, args, kwargs, result)
+            flops = count(self._formulas, operation, args, kwargs, result)
             if flops is None:
                 self._partial.add(owner[1] if owner else None)
                 if len(self._uncounted) < _MOST_NAMES:
                     self._uncounted[name] = None
             elif flops:
-                kind = _type(args)
+                kind = type_of(args)
                 self._parts[part] = self._parts.get(part, 0) + flops
                 self._types[kind] = self._types.get(kind, 0) + flops
                 if owner is not None and owner[1] is not None:
                     self._modules[owner[1]] += flops
             if flops != 0 and owner is None:
                 self._unattributed += 1
-
-    def _count(self, operation: Any, name: str, args: Any, kwargs: Any, result: Any) -> int | None:
-        """0 for what is not a product; None for a product of unknown size."""
-        packet = getattr(torch.ops.aten, _AS[name], None) if name in _AS else None
-        packet = packet or private.without_overload(operation)
-        formula = (self._formulas or {}).get(packet)
-        if formula is not None:
-            if any(each.layout != torch.strided for each in _tensors(args)):
-                return None  # it takes zeros that are not there for products
-            try:
-                return int(formula(*args, **kwargs, out_val=result))
-            except Exception:  # it does not know these arguments
-                return None
-        space = name.partition("::")[0]
-        if space == "aten":
-            return None if _PRODUCTS.fullmatch(name) else 0
-        return 0 if space in _NO_PRODUCTS else None
 
     def _owner(self) -> Owner | None:
         """The module that this operation belongs to; None if it has one that is not known."""
@@ -215,10 +198,34 @@ class Flops:
         self._thread.top = before
 
 
+def count(formulas: Any, operation: Any, args: Any, kwargs: Any, result: Any) -> int | None:
+    """Floating-point operations of a call; 0 for what is not a product, None for a product of
+    unknown size.
+
+    Args:
+        formulas: `private.formulas()`.
+    """
+    name = name_of(operation)
+    packet = getattr(torch.ops.aten, _AS[name], None) if name in _AS else None
+    packet = packet or private.without_overload(operation)
+    formula = (formulas or {}).get(packet)
+    if formula is not None:
+        if any(each.layout != torch.strided for each in _tensors(args)):
+            return None  # it takes zeros that are not there for products
+        try:
+            return int(formula(*args, **kwargs, out_val=result))
+        except Exception:  # it does not know these arguments
+            return None
+    space = name.partition("::")[0]
+    if space == "aten":
+        return None if _PRODUCTS.fullmatch(name) else 0
+    return 0 if space in _NO_PRODUCTS else None
+
+
 def _tensors(args: Any) -> list[Any]:
     return [each for each in args if isinstance(each, torch.Tensor)]
 
 
-def _type(args: Any) -> str:
+def type_of(args: Any) -> str:
     """Of the first tensor; `bfloat16`."""
     return next((str(each.dtype).rpartition(".")[2] for each in _tensors(args)), "unknown")

@@ -1,0 +1,38 @@
+"""What each step of small programs asks a GPU for is counted exactly, step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.probe.played import programs
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+@pytest.fixture(scope="module")
+def counted() -> dict[str, Any]:
+    """What all programs count, in one process that plays the device."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, programs.__file__]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_each_step_counts_what_the_source_of_torch_implies(
+    name: str, counted: dict[str, Any]
+) -> None:
+    program = programs.PROGRAMS[name]
+    if program.since > programs.VERSION:
+        pytest.skip(f"torch {program.since} has it")
+    expected = {kind: count for kind, count in program.expected.items() if count}
+    assert counted[name] == [expected] * programs.STEPS, program.source

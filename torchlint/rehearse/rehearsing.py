@@ -1,0 +1,173 @@
+"""One rehearsal: a run on a played device, and what it says about the script and about `check`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.machine import environment
+from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
+from torchlint.experiment.subject import Linted
+from torchlint.profile.evidence import REHEARSED, Evidence, Timing, Window
+from torchlint.profile.profile_result import Profile
+from torchlint.profile.run_findings import Judged, as_static, judge
+from torchlint.rehearse.counted import per_step, reads_of
+from torchlint.runtime.failures import TIMEOUT, Failed
+from torchlint.runtime.probe.played.cards import CARDS
+from torchlint.workers.pool import processors
+
+if TYPE_CHECKING:
+    from torchlint.experiment.jobs import Watcher
+    from torchlint.experiment.request import Request
+    from torchlint.finding import Finding
+    from torchlint.profile.profile_result import RunFinding, Static
+    from torchlint.runtime.probe.messages import Rehearsed
+    from torchlint.runtime.survey_reader import Survey
+
+_STEPS: Final = 10
+_BEFORE: Final = 2
+"""Steps that are not counted: optimizers make their state in them."""
+_GIVE_UP_S: Final = 60.0
+_OF_WAITS: Final = frozenset(
+    "TL201 TL202 TL204 TL205 TL206 TL208 TL209 TL211 TL213 TL215 TL217".split()
+)
+"""Rules of which a rehearsal would have seen what they say."""
+
+
+def rehearse(request: Request, subject: Linted, watcher: Watcher) -> Profile:
+    """Run the program for some steps on the played device of the request.
+
+    Returns:
+        a profile without times, whose `rehearsal` says what was counted.
+    """
+    return _Rehearsing(request, subject, watcher).conduct()
+
+
+class _Rehearsing(Session[Linted, Profile]):
+    def run(self) -> None:
+        steps = self.request.steps or _STEPS
+        found = self.subject
+        self.subject = replace(found, findings=())  # it sees by itself which lines run
+        look = self._look(f"Rehearsing {steps} steps", steps=steps + _BEFORE, give_up_s=_GIVE_UP_S)
+        self.subject = found
+        self._watcher.stage("Checking the files that it loads")
+        self.subject = found.with_loaded(look.original.files, self.workspace.deadline)
+
+    def failed(self, failed: Failed) -> tuple[str, int]:
+        code = OUT_OF_TIME if failed.status == TIMEOUT else 4
+        return f"The script failed: {failed.message}{failed.below}", code
+
+    def late(self) -> None:
+        spent = f"The budget of {self.request.budget_s:g} s ended before"
+        what = "all was rehearsed" if self.first_look is None else "the loaded files were checked"
+        self.fail(f"{spent} {what}; give more with --budget-time.", OUT_OF_TIME)
+
+    def result(self) -> Profile:
+        from torchlint.runtime.sandbox.side_effects import collect
+
+        seen = self.first_look.original if self.first_look else None
+        base = Profile(
+            argv=self.request.program.words,
+            exit=self.code if self.stopped is None else self.stopped,
+            summary=self.summary if self.stopped is None else STOPPED,
+            seconds=0.0,
+            date=date.today().isoformat(),
+            environment=environment(self.jobs, seen),
+            side_effects=collect(self.workspace.folders(), self.request.program.root),
+        )
+        if seen is None or not seen.rehearsed:
+            return base
+        played, counted = self.request.played, _busiest(seen)
+        assert played is not None
+        evidence = _evidence(seen, counted)
+        judged = self._judged(evidence)
+        rehearsal = per_step(counted, CARDS[played.card], played.devices)
+        return replace(
+            base,
+            step=seen.words,
+            findings=tuple(sorted(judged.findings, key=_weight)),
+            watched=judged.watched,
+            suppressed=judged.suppressed,
+            static=tuple(_told(self.subject.findings, judged.findings, counted)),
+            rehearsal=rehearsal,
+            not_measured=tuple(_not_rehearsed(seen, counted)),
+        )
+
+    def _judged(self, evidence: Evidence) -> Judged:
+        try:
+            return judge(evidence, self.subject.findings)
+        except ArithmeticError as error:  # numbers that no run counts
+            raise ExperimentError(f"What the run sent cannot be read ({error}).", 4) from None
+
+
+def _busiest(seen: Survey) -> Rehearsed:
+    """The rank that asked for most."""
+    return max(seen.rehearsed, key=lambda each: each.launches)
+
+
+def _evidence(seen: Survey, counted: Rehearsed) -> Evidence:
+    steps = max(1, counted.steps)
+    step_s = max(seen.step_s, 1e-9)
+    seconds = steps * step_s
+    return Evidence(
+        seen,
+        Timing(step_s, 0.0, steps, counted.skipped, 0.0, 0.0),  # of the rehearsal, and not told
+        {
+            "reads": Window(steps, seconds, reads_of(counted)),
+            REHEARSED: Window(steps, seconds, counted),
+        },
+        processors=processors(),
+        ranks=seen.processes,
+    )
+
+
+def _weight(finding: RunFinding) -> tuple[float, float, str, int]:
+    """Waits before backward first: the queue is empty just then."""
+    values = finding.values
+    before, kinds = values.get("before_backward", 0.0), values.get("kinds")
+    calls = sum(kinds.values()) if isinstance(kinds, dict) else values.get("copies", 0.0)
+    return -_number(before), -_number(calls), finding.path, finding.row
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _told(
+    findings: tuple[Finding, ...], seen: tuple[RunFinding, ...], counted: Rehearsed
+) -> list[Static]:
+    """What the run says to each finding of `check` in a file of which it has run a line."""
+    confirmed = {
+        (each.code, os.path.realpath(each.path), each.row) for one in seen for each in one.static
+    }
+    asked = {call.place for call in counted.calls if call.place is not None}
+    ran = {os.path.realpath(path): set(rows) for path, rows in counted.ran.items()}
+    told = []
+    for finding in findings:
+        path = os.path.realpath(finding.path)
+        rows = range(finding.start.row, max(finding.start.row, finding.end.row) + 1)
+        if path not in ran:
+            continue
+        if (finding.code, path, finding.start.row) in confirmed:
+            status = "confirmed"
+        elif ran[path].isdisjoint(rows):
+            status = "never ran"
+        elif finding.code in _OF_WAITS and not any((path, row) in asked for row in rows):
+            status = "contradicted"
+        else:
+            status = "ran"
+        told.append(as_static(finding, status))
+    return told
+
+
+def _not_rehearsed(seen: Survey, counted: Rehearsed) -> list[str]:
+    found = [
+        f"{what} ({os.path.relpath(place[0])}:{place[1]})" if place else what
+        for what, place in counted.refused
+    ]
+    if seen.compiled:
+        found.append("torch.compile, which runs what it was given as it is written")
+    return found

@@ -1,0 +1,78 @@
+"""Functions of torch, made of other operations, that read on the CPU what they do not on a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.played import operations, waits
+from torchlint.runtime.probe.played.marks import device_of
+from torchlint.runtime.probe.played.state import PLAYED
+from torchlint.runtime.probe.wrapping.interpose import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Function = Callable[..., Any]
+
+
+def install() -> None:
+    """Replace them, in this process."""
+    for owner, name, reads in _FUNCTIONS:
+        plain = getattr(owner, name, None)
+        if plain is not None:
+            replace(owner, name, _unread(reads))
+            private.script_like(getattr(owner, name), plain)
+    inner = private.find("torch._tensor_str")
+    if hasattr(inner, "_str_intern"):
+        replace(inner, "_str_intern", _printed)
+
+
+def _unread(reads: Callable[..., int]) -> Callable[[Function], Function]:
+    """For a function whose reads are none of the device's, but so many."""
+
+    def make(plain: Function) -> Function:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            first = args[0] if args else kwargs.get("input", kwargs.get("tensor"))
+            if not PLAYED.on or not isinstance(first, torch.Tensor) or device_of(first) is None:
+                return plain(*args, **kwargs)
+            book = PLAYED.ledger
+            before, book.deaf = book.deaf, True
+            try:
+                result = plain(*args, **kwargs)
+            finally:
+                book.deaf = before
+            waits.read(plain.__name__, reads(*args, **kwargs))
+            return result
+
+        return call
+
+    return make
+
+
+def _printed(plain: Function) -> Function:
+    """torch closes all modes before it prints a tensor, value by value."""
+
+    def text(*args: Any, **kwargs: Any) -> Any:
+        if not PLAYED.on or device_of(args[0]) is None:
+            return plain(*args, **kwargs)
+        with operations.Operations():
+            return plain(*args, **kwargs)
+
+    return text
+
+
+def _of_one_hot(tensor: Any, num_classes: int = -1) -> int:
+    """`Onehot.cpp`: without a number of classes, the largest is read; on a CPU also the range."""
+    return 1 if num_classes == -1 and tensor.numel() else 0
+
+
+_FUNCTIONS: Final = (
+    (torch.nn.functional, "one_hot", _of_one_hot),
+    (torch._C._nn, "one_hot", _of_one_hot),
+    # Sorting.cpp: until 2.7 a CPU looks whether they are between 0 and 1.
+    (torch, "quantile", lambda *_, **__: 0),
+    (torch, "nanquantile", lambda *_, **__: 0),
+)

@@ -1,0 +1,157 @@
+"""Functions that make tensors: they take a device, which the real ones would not know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.played import moves, waits
+from torchlint.runtime.probe.played.marks import HOST, PINNED, UNSAID, device_of, put
+from torchlint.runtime.probe.played.state import PLAYED
+from torchlint.runtime.probe.wrapping.interpose import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Function = Callable[..., Any]
+
+_NAMES: Final = (
+    "empty empty_strided empty_quantized empty_permuted ones zeros full arange linspace logspace eye "
+    "rand randn randint randperm range normal tril_indices triu_indices scalar_tensor "
+    "bartlett_window blackman_window hamming_window hann_window kaiser_window "
+    "sparse_coo_tensor sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor "
+    "sparse_bsr_tensor sparse_bsc_tensor from_file nested_tensor "
+    "empty_like full_like ones_like rand_like randint_like randn_like zeros_like"
+).split()
+_LIKE: Final = frozenset(
+    "empty_like full_like ones_like rand_like randint_like randn_like zeros_like".split()
+)
+_FROM_DATA: Final = ("tensor", "as_tensor", "asarray")
+
+
+def install() -> None:
+    """Replace them, in this process."""
+    contexts = private.find("torch.utils._device:_device_constructors")
+    known = contexts() if contexts is not private.MISSING else set()  # before they are replaced
+    for name in _NAMES:
+        _replace(torch, name, like=name in _LIKE)
+    for name in _FROM_DATA:
+        _replace(torch, name, fills=True)
+    for name in ("fftfreq", "rfftfreq"):
+        _replace(torch.fft, name)
+    context: Any = private.find("torch.utils._device:DeviceContext")
+    if context is not private.MISSING:
+        replace(context, "__torch_function__", lambda plain: _in_context(plain, known))
+
+
+def _replace(owner: Any, name: str, *, fills: bool = False, like: bool = False) -> None:
+    plain = getattr(owner, name, None)
+    if plain is None:
+        return
+
+    def make(plain: Function) -> Function:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not PLAYED.on or PLAYED.thread.quiet:
+                return plain(*args, **kwargs)
+            if like and kwargs.get("device") is None and not kwargs.get("pin_memory"):
+                return plain(*args, **kwargs)
+            return made(plain, args, kwargs, fills=fills)
+
+        return call
+
+    replace(owner, name, make)
+    private.script_like(getattr(owner, name), plain)
+
+
+def made(
+    plain: Function, args: tuple[Any, ...], kwargs: dict[str, Any], *, fills: bool = False
+) -> Any:
+    """Call a function that makes a tensor, on the device that is asked for.
+
+    Args:
+        fills: it takes the content from values of the host, which are copied to the device.
+    """
+    if not PLAYED.on or PLAYED.thread.quiet:
+        return plain(*args, **kwargs)
+    asked = kwargs.get("device")
+    index = PLAYED.index_of(asked)
+    if asked is not None and (index is not None or torch.device(asked).type == "cpu"):
+        kwargs = {**kwargs, "device": "cpu"}
+        if index is None and kwargs.pop("pin_memory", False):
+            return _pinned(plain, args, kwargs)
+    elif kwargs.get("pin_memory"):
+        return _pinned(plain, args, {**kwargs, "pin_memory": False})
+    if fills:
+        return _filled(plain, args, kwargs, index, known=asked is not None)
+    kwargs.pop("pin_memory", None)
+    lies = UNSAID if asked is None else HOST if index is None else index
+    return PLAYED.making(lies, plain, *args, **kwargs)
+
+
+def _pinned(plain: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    result = PLAYED.making(HOST, plain, *args, **kwargs)
+    put(result, PINNED)
+    return result
+
+
+def _filled(
+    plain: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    index: int | None,
+    *,
+    known: bool,
+) -> Any:
+    """`torch.tensor` and its like.
+
+    Args:
+        known: a device was asked for; else the one of a tensor is kept.
+    """
+    values = args[-1] if args and not isinstance(args[-1], torch.dtype) else None
+    values = kwargs.get("data", kwargs.get("obj", values))
+    if isinstance(values, torch.Tensor):
+        kwargs = {name: each for name, each in kwargs.items() if name != "device"}
+        came_from = device_of(values)
+        result = plain(*args, **kwargs)
+        if not known or came_from == index:
+            return result
+        return result.to("cpu" if index is None else torch.device("cuda", index))
+    waits.read("tensor", waits.of_numbers(values))
+    result = PLAYED.quietly(plain, *args, **kwargs)
+    if index is None:
+        if _is_new(plain, values):
+            put(result, HOST, PLAYED.ledger.here())
+        return result
+    copied = PLAYED.quietly(result.clone) if not _is_new(plain, values) else result
+    size = copied.numel() * copied.element_size()
+    moves.to_device(copied, size, pinned=False, wait=True, kind=moves.VALUES)
+    put(copied, index)
+    return copied
+
+
+def _is_new(plain: Function, values: Any) -> bool:
+    """Whether the result shares no memory with the values."""
+    return plain.__name__ in ("tensor", "new_tensor") or isinstance(
+        values, (list, tuple, int, float)
+    )
+
+
+def _in_context(plain: Function, known: Any) -> Function:
+    """`with torch.device("cuda")` and `torch.set_default_device` add the device to such calls."""
+
+    def torch_function(
+        self: Any, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        index = PLAYED.index_of(self.device) if PLAYED.on else None
+        if index is None:
+            return plain(self, func, types, args, kwargs)
+        # A device that the script names has become the host's by now; without one, this is asked.
+        if func in known and kwargs.get("device") is None:
+            kwargs["device"] = torch.device("cuda", index)
+            return made(func, args, kwargs, fills=func.__name__ in _FROM_DATA)
+        return func(*args, **kwargs)
+
+    return torch_function

@@ -1,0 +1,35 @@
+"""Tensors in files: a checkpoint remembers the device of a storage, and asks for it again."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import torch
+
+from torchlint.runtime.probe.played.marks import MARKS
+from torchlint.runtime.probe.played.state import PLAYED
+
+_FIRST: Final = 1
+"""Before torch's own, which begin at 10."""
+
+
+def install() -> None:
+    """Take part in `torch.save` and `torch.load`."""
+    torch.serialization.register_package(_FIRST, _tag, _restore)
+
+
+def _tag(storage: Any) -> str | None:
+    untyped = getattr(storage, "_untyped_storage", storage)
+    if not isinstance(untyped, torch.UntypedStorage):
+        return None
+    mark = MARKS.of(untyped)
+    return f"cuda:{mark.lies}" if mark is not None and mark.lies >= 0 else None
+
+
+def _restore(storage: Any, location: str) -> Any:
+    if not PLAYED.on or not str(location).startswith("cuda"):
+        return None
+    index = PLAYED.index_of(location)
+    assert index is not None
+    MARKS.put(getattr(storage, "_untyped_storage", storage), index)
+    return storage

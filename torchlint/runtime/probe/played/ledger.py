@@ -1,0 +1,245 @@
+"""What a played device was asked for: launches, waits, copies, between one event and the next."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.played.marks import MARKS
+from torchlint.runtime.probe.wrapping.user_lines import Places
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.played.marks import Made
+    from torchlint.runtime.probe.run_settings import RunSettings
+
+    Key = tuple[str, str, Place | None, str | None, bool]
+    """What, which kind of it, the user's line, the library's function, and whether a backward pass
+    did it."""
+
+LAUNCH: Final = "launch"
+WAIT: Final = "wait"
+COPY: Final = "copy"
+MIXED: Final = "mixed"
+COLLECTIVE: Final = "collective"
+FLOPS: Final = "flops"
+SMALL: Final = 4096
+"""Elements: an operation on fewer is over before the next one can be ordered."""
+_MOST: Final = 4096
+"""Keys of one segment that are told apart."""
+_OURS: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_TORCH: Final = os.path.dirname(torch.__file__) + os.sep
+_PASSED_OVER: Final = tuple(
+    os.path.join(_TORCH, *path.split("/"))
+    for path in (
+        "_tensor.py",
+        "overrides.py",
+        "functional.py",
+        "utils/_contextlib.py",
+        "utils/_device.py",
+        "_compile.py",
+        "utils/_python_dispatch.py",
+        "_dynamo/eval_frame.py",
+        "nn/functional.py",
+        "nn/modules/module.py",
+        "autograd/function.py",
+        "autograd/__init__.py",
+        "autograd/graph.py",
+    )
+)
+"""Files of torch that are on the way to everything, and tell nothing of who asked for it."""
+_DATA: Final = os.path.join(_TORCH, "utils", "data", "")
+
+
+class Count:
+    """How often, and how much.
+
+    Attributes:
+        calls: of it.
+        size: bytes.
+        before: waits after a model was called, and before a backward pass.
+        queued: operations that stood in the queue, added up over the calls.
+        idle: calls with nothing in the queue: they wait for nothing.
+        same: calls whose content was that of the call before.
+        flops: of arithmetic.
+        small: calls on few elements.
+        first: the user's line that made what is copied, if that is known.
+    """
+
+    __slots__ = ("before", "calls", "first", "flops", "idle", "queued", "same", "size", "small")
+
+    def __init__(self) -> None:
+        self.calls = self.size = self.queued = self.idle = self.same = self.flops = self.small = 0
+        self.before = 0
+        self.first: Place | None = None
+
+
+class Ledger:
+    """Counts in segments: from one event of a step to the next.
+
+    Args:
+        settings: say whose lines are the user's.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        self._places = Places(settings)
+        self._graph_task = private.graph_task()
+        self._lock = threading.RLock()
+        self._queued = 0
+        self.open = False
+        """Whether anything is counted by its line."""
+        self.deaf = False
+        """What is read now is not the device's."""
+        self.segment: dict[Key, Count] = {}
+        self.part = 0
+        """How many backward passes and optimizers' steps there were."""
+        self.forward = False
+        """A model has been called since the last of them."""
+        self.launches = 0
+        """Of the whole process."""
+        self.peak: Place | None = None
+        """The line that was running when the memory was fullest."""
+        self.unasked: dict[str, Place | None] = {}
+        """What cannot be played and was asked for all the same, with its first line."""
+
+    def take(self) -> dict[Key, Count]:
+        """What was counted since the last call."""
+        with self._lock:
+            taken, self.segment = self.segment, {}
+            return taken
+
+    def launch(self, device: int, *, size: int, small: bool) -> None:
+        """An operation was put into the device's queue."""
+        with self._lock:
+            self._queued += 1
+            self.launches += 1
+            grown = MARKS.grown(device)
+            if not (self.open or grown):
+                return
+            place, _ = self._where()
+            if grown:
+                self.peak = place
+            if self.open:
+                count = self._count(LAUNCH, "", place, None)
+                count.size += size
+                count.small += small
+
+    def compute(self, precision: str, flops: int) -> None:
+        """So much arithmetic in this type is part of an operation."""
+        with self._lock:
+            self._count(FLOPS, precision, None, None).flops += flops
+
+    def wait(self, kind: str, times: int = 1) -> None:
+        """The host waits until the device has done all that was queued; of several waits in a row,
+        those after the first find an empty queue."""
+        if self.deaf:
+            return
+        with self._lock:
+            queued, self._queued = self._queued, 0
+            if not self.open:
+                return
+            place, via = self._where()
+            count = self._count(WAIT, kind, place, via, times)
+            count.queued += queued
+            count.idle += times if queued == 0 else 0
+            count.before += times if self.forward else 0
+
+    def copy(
+        self, kind: str, size: int, *, same: bool = False, made: Made | None = None, times: int = 1
+    ) -> None:
+        """Bytes go from the host to a device, `kind` says how."""
+        with self._lock:
+            self._queued += 1
+            if not self.open:
+                return
+            place, via = self._where()
+            count = self._count(COPY, kind, place, via, times)
+            count.size += size
+            count.same += same
+            if made is not None and made[1] == self.part:
+                count.first = count.first or made[0]
+
+    def note(self, what: str, kind: str, size: int = 0) -> None:
+        """Something else."""
+        with self._lock:
+            if self.open:
+                self._count(what, kind, *self._where()).size += size
+
+    def here(self) -> Made | None:
+        """The user's line that makes something on the host now, and the number of the part of a
+        step; None if samples and batches are in the making, or no line of the project is on the
+        stack."""
+        if not self.open:
+            return None
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name.startswith(_DATA):
+                return None
+            path = self._places.path_of(frame.f_code)
+            if path is not None:
+                return (path, frame.f_lineno), self.part
+            frame = frame.f_back
+        return None
+
+    def line(self) -> Place | None:
+        """The user's line that is running."""
+        return self._where()[0]
+
+    def refuse(self, what: str) -> None:
+        """Something was asked for that cannot be played."""
+        self.unasked.setdefault(what, self._where()[0])
+
+    def _count(
+        self, what: str, kind: str, place: Place | None, via: str | None, times: int = 1
+    ) -> Count:
+        key = what, kind, place, via, self._graph_task() != -1
+        count = self.segment.get(key)
+        if count is None:
+            if len(self.segment) >= _MOST:
+                key = what, kind, None, None, False
+            count = self.segment.setdefault(key, Count())
+        count.calls += times
+        return count
+
+    def _where(self) -> tuple[Place | None, str | None]:
+        """The user's line, and the function of a library that the line has called to get here."""
+        frame: FrameType | None = sys._getframe(2)
+        via: str | None = None
+        while frame is not None:
+            code = frame.f_code
+            path = self._places.path_of(code)
+            if path is not None:
+                return (path, frame.f_lineno), via
+            if via is None and not _is_noise(code.co_filename):
+                via = f"{frame.f_globals.get('__name__', '?')}.{code.co_name}"
+            frame = frame.f_back
+        return None, via
+
+
+def _is_noise(path: str) -> bool:
+    return path in _PASSED_OVER or path.startswith((_OURS, "<"))
+
+
+def digest(tensor: Any) -> int:
+    """A number that is another one for other content, as a rule: of the ends of a long tensor.
+
+    Args:
+        tensor: dense, on the host.
+    """
+    from zlib import crc32
+
+    flat = tensor.detach().reshape(-1)
+    if flat.numel() > 2 * _LOOKED_AT:
+        flat = torch.cat((flat[:_LOOKED_AT], flat[-_LOOKED_AT:]))
+    return crc32(flat.contiguous().view(torch.uint8).numpy().tobytes(), flat.numel())
+
+
+_LOOKED_AT: Final = 1 << 18

@@ -1,0 +1,169 @@
+"""Counts what the steps of a rehearsal ask of the device, and which lines run in them."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+
+from torchlint.runtime.probe.messages import CountedCall, Filled, Rehearsed
+from torchlint.runtime.probe.played.marks import MARKS, device_of, storage_of
+from torchlint.runtime.probe.played.ran_lines import RanLines
+from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, OPTIMIZER
+from torchlint.runtime.probe.steps.lane_clock import LaneClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.played.ledger import Count, Key, Ledger
+    from torchlint.runtime.probe.run_settings import Anchor, RunSettings
+
+_SKIPPED: Final = 2
+"""Steps in which optimizers make their state, and caches fill."""
+_TRACED: Final = 5
+"""Events of one kind, after which the lines that run are known; to see them costs."""
+_MOST: Final = 4096
+"""Segments that are kept apart; the oldest go."""
+
+
+class Lanes(LaneClock):
+    """Tells the ledger, too, when a model is called.
+
+    Args:
+        ledger: that of the played device.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self._ledger = ledger
+
+    def enter(self, lane: str) -> None:
+        """A part of a step begins."""
+        super().enter(lane)
+        if lane == FORWARD:
+            self._ledger.forward = torch.is_grad_enabled()
+        elif lane in (BACKWARD, OPTIMIZER):
+            self._ledger.forward = False
+
+
+class Rehearsal:
+    """Keeps the counts between one event and the next, until it is known which events end a step.
+
+    Args:
+        settings: of the run.
+        ledger: that of the played device.
+    """
+
+    def __init__(self, settings: RunSettings, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.lanes = Lanes(ledger)
+        self._segments: list[tuple[str, int, dict[Key, Count]]] = []
+        self._lines = RanLines(settings)
+        self._heard: dict[tuple[str, int], int] = {}
+
+    def heard(self, kind: str, number: int) -> None:
+        """Something has ended that may end a step."""
+        ledger = self._ledger
+        if not ledger.open:
+            ledger.open = True
+            self._lines.begin()
+        if kind in (BACKWARD, OPTIMIZER):
+            ledger.part += 1
+        counted = ledger.take()
+        self._segments.append((kind, number, counted))
+        if len(self._segments) > _MOST:
+            del self._segments[0]
+        seen = self._heard[kind, number] = self._heard.get((kind, number), 0) + 1
+        if seen == _TRACED:
+            self._lines.end()
+
+    def report(self, anchor: Anchor | None) -> Rehearsed:
+        """What was counted, by the steps that this event ends.
+
+        Args:
+            anchor: the event; None: none was seen.
+        """
+        ledger = self._ledger
+        ledger.open = False
+        self._lines.end()
+        steps = list(_steps(self._segments, anchor)) if anchor is not None else []
+        skipped = min(_SKIPPED, max(0, len(steps) - 1))
+        counted = steps[skipped:]
+        merged: dict[Key, CountedCall] = {}
+        for step in counted:
+            _add(merged, step)
+        return Rehearsed(
+            len(counted),
+            skipped,
+            ledger.launches,
+            list(merged.values()),
+            _filled(ledger.peak),
+            self._lines.seen(),
+            list(ledger.unasked.items()),
+        )
+
+
+def _steps(
+    segments: Iterable[tuple[str, int, dict[Key, Count]]], anchor: Anchor
+) -> Iterator[list[tuple[str, dict[Key, Count]]]]:
+    """The segments of each step. What comes before the first event is no step: it began before
+    anything was counted."""
+    step: list[tuple[str, dict[Key, Count]]] = []
+    for kind, number, counted in segments:
+        step.append((kind, counted))
+        if (kind, number) == (anchor.kind, anchor.index):
+            yield step
+            step = []
+
+
+def _add(merged: dict[Key, CountedCall], step: list[tuple[str, dict[Key, Count]]]) -> None:
+    """Add one step."""
+    last = max((at for at, (kind, _) in enumerate(step) if kind == BACKWARD), default=-1)
+    seen: set[Key] = set()
+    for at, (_, counted) in enumerate(step):
+        for key, count in counted.items():
+            what, kind, place, via, backward = key
+            call = merged.get(key)
+            if call is None:
+                call = merged[key] = CountedCall(what, kind, place, via, backward)
+            call.calls += count.calls
+            call.steps += key not in seen
+            seen.add(key)
+            if at <= last:
+                call.before += count.before
+            call.idle += count.idle
+            call.queued += count.queued
+            call.size += count.size
+            call.same += count.same
+            call.small += count.small
+            call.flops += count.flops
+            call.made = call.made or count.first
+
+
+def _filled(place: Place | None) -> Filled:
+    from torch.optim import Optimizer
+
+    filled = Filled(MARKS.peak, place=place)
+    counted: set[int] = set()
+
+    def size(tensors: Iterable[Any]) -> int:
+        total = 0
+        for each in tensors:
+            if isinstance(each, torch.Tensor) and device_of(each) is not None:
+                storage = storage_of(each)
+                if storage._cdata not in counted:
+                    counted.add(storage._cdata)
+                    total += storage.nbytes()
+        return total
+
+    for each in gc.get_objects():
+        if not issubclass(type(each), Optimizer) or not hasattr(each, "param_groups"):
+            continue
+        held = [one for group in each.param_groups for one in group["params"]]
+        filled.parameters += size(held)
+        filled.gradients += size(one.grad for one in held)
+        states = (state.values() for state in each.state.values() if hasattr(state, "values"))
+        filled.optimizer += size(value for values in states for value in values)
+    return filled

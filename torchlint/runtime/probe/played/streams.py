@@ -1,0 +1,138 @@
+"""Streams and events of a played device: there is one queue, and to wait for any is to wait for it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+
+from torchlint.runtime.probe.played.state import PLAYED
+
+
+class Stream:
+    """`torch.cuda.Stream`: what is put into it runs in the one queue that there is."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
+        index = PLAYED.index_of(device)
+        self.device = torch.device("cuda", PLAYED.thread.device if index is None else index)
+        self.device_index = self.device.index
+        self.device_type = 1
+        self.priority = priority
+        self.stream_id = self.cuda_stream = id(self)
+        self._before: Stream | None = None
+
+    def synchronize(self) -> None:
+        """The host waits."""
+        PLAYED.ledger.wait("synchronize")
+
+    def wait_stream(self, stream: Any) -> None:
+        """Only the queue waits."""
+
+    def wait_event(self, event: Any) -> None:
+        """Only the queue waits."""
+
+    def record_event(self, event: Any = None) -> Any:
+        """An event that has been recorded."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def query(self) -> bool:
+        """All is done."""
+        return True
+
+    def __enter__(self) -> Stream:
+        self._before = current()
+        set_current(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        set_current(self._before)
+
+
+class ExternalStream(Stream):
+    """`torch.cuda.ExternalStream`."""
+
+    def __init__(self, stream_ptr: int, device: Any = None, **_: Any) -> None:
+        super().__init__(device)
+
+
+class Event:
+    """`torch.cuda.Event`; between two of them passes the time of the host."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self._at: float | None = None
+
+    def record(self, stream: Any = None) -> None:
+        """It is now."""
+        self._at = time.perf_counter()
+
+    def synchronize(self) -> None:
+        """The host waits."""
+        PLAYED.ledger.wait("synchronize")
+
+    def wait(self, stream: Any = None) -> None:
+        """Only the queue waits."""
+
+    def query(self) -> bool:
+        """It has been reached."""
+        return True
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Milliseconds of the host; at least a little, since scripts divide by it.
+
+        Raises:
+            RuntimeError: one of the two was not recorded.
+        """
+        if self._at is None or end_event._at is None:
+            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
+        return max(1e-3, 1000.0 * (end_event._at - self._at))
+
+    def ipc_handle(self) -> bytes:
+        """Other processes cannot share it."""
+        return b""
+
+
+_currents: dict[int, Stream] = {}
+_defaults: dict[int, Stream] = {}
+
+
+def default(device: Any = None) -> Stream:
+    """That of a device on which everything runs that chooses no other."""
+    index = PLAYED.index_of(device)
+    index = PLAYED.thread.device if index is None else index
+    if index not in _defaults:
+        _defaults[index] = Stream(torch.device("cuda", index))
+        _defaults[index].stream_id = _defaults[index].cuda_stream = 0
+    return _defaults[index]
+
+
+def current(device: Any = None) -> Stream:
+    """That of a device which is chosen now."""
+    index = PLAYED.index_of(device)
+    index = PLAYED.thread.device if index is None else index
+    return _currents.get(index) or default(torch.device("cuda", index))
+
+
+def set_current(stream: Any) -> None:
+    """Choose one."""
+    if stream is not None:
+        _currents[stream.device_index] = stream
+
+
+class StreamContext:
+    """`torch.cuda.stream(…)`."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self._before: Stream | None = None
+
+    def __enter__(self) -> None:
+        if self.stream is not None:
+            self._before = current(self.stream.device)
+            set_current(self.stream)
+
+    def __exit__(self, *_: object) -> None:
+        if self.stream is not None:
+            set_current(self._before)
