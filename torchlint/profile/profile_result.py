@@ -24,7 +24,7 @@ class Static:
     """A finding of `check` at a line that a run has told something of.
 
     `status` is `confirmed` (the run saw the same thing there), `ran`, `never ran`, or, after a
-    rehearsal, `contradicted`: it ran, and does not do what it is said to do.
+    rehearsal, `not in a step`, or `contradicted`: it ran, and does not do what it is said to do.
     """
 
     code: str
@@ -163,6 +163,18 @@ class RehearsedLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RehearsedPart:
+    """So many operations, waits or copies in a row that one line asks for; `memory` is the most
+    that lay on the GPU meanwhile, in bytes. Without a line, the path is empty."""
+
+    what: str
+    path: str
+    row: int
+    calls: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rehearsal:
     """What a step asks of a GPU, counted on one that was played; averages of the counted steps.
 
@@ -184,6 +196,7 @@ class Rehearsal:
         lines: what each line asks for.
         ran: rows that ran in a step, by path.
         used: the script has used the device at all.
+        strip: the last of the steps, in order.
     """
 
     card: str
@@ -207,6 +220,7 @@ class Rehearsal:
     lines: tuple[RehearsedLine, ...]
     ran: Mapping[str, tuple[int, ...]]
     used: bool
+    strip: tuple[RehearsedPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """What a step takes at least on a card, by what was counted: three lower bounds, and no time.
 
-Arithmetic divided by the card's peak, bytes by its bandwidth, and operations by what a host orders
-in a second: some 5 microseconds for each, of which the driver takes most.
-https://docs.pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/
+Arithmetic divided by the card's peak, bytes by its bandwidth, and operations times the 5
+microseconds that a fast host takes to order one from Python, which is an assumption.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kinds.created_on_host import is_made
-from torchlint.profile.profile_result import Line, Rehearsal, RehearsedLine
+from torchlint.profile.profile_result import Line, Rehearsal, RehearsedLine, RehearsedPart
 from torchlint.rehearse.bounds import bounds
 from torchlint.runtime.probe.instrument_messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.messages import CountedCall, Rehearsed
+    from torchlint.runtime.probe.messages import CountedCall, Rehearsed, Stretch
     from torchlint.runtime.probe.played.cards import Card
 
 _COPY: Final = "copy, "
@@ -89,7 +89,14 @@ def per_step(seen: Rehearsed, card: Card, devices: int) -> Rehearsal:
         lines=_lines(seen),
         ran={os.path.relpath(path): tuple(rows) for path, rows in sorted(seen.ran.items())},
         used=seen.launches > 0,
+        strip=tuple(map(_part, seen.strip)),
     )
+
+
+def _part(stretch: Stretch) -> RehearsedPart:
+    path, row = stretch.place or ("", 0)
+    shown = os.path.relpath(path) if path else ""
+    return RehearsedPart(stretch.what, shown, row, stretch.calls, stretch.memory)
 
 
 def _lines(seen: Rehearsed) -> tuple[RehearsedLine, ...]:

@@ -154,7 +154,7 @@ def _told(
         if (finding.code, path, finding.start.row) in confirmed:
             status = "confirmed"
         elif ran[path].isdisjoint(rows):
-            status = "never ran"
+            status = "not in a step"
         elif finding.code in _OF_WAITS and not any((path, row) in asked for row in rows):
             status = "contradicted"
         else:

@@ -27,7 +27,7 @@ SAMPLES: dict[str, list[Any]] = {
     "verify": [results.full(), results.rich(), results.result()],
     "profile": [
         profiles.full(), profiles.rich(), profiles.profile(), profiles.failed(),
-        profiles.crowded(), Profile(("x.py",), 7, "", 1.0),
+        profiles.crowded(), profiles.rehearsed(), Profile(("x.py",), 7, "", 1.0),
     ],
 }  # fmt: skip
 RENDERERS: dict[str, Any] = {"verify": verification_json.render, "profile": profile_json.render}

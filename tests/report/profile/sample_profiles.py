@@ -14,6 +14,9 @@ from torchlint.profile.profile_result import (
     Compared,
     Line,
     Profile,
+    Rehearsal,
+    RehearsedLine,
+    RehearsedPart,
     RunFact,
     RunFinding,
     Static,
@@ -154,6 +157,79 @@ def rich() -> Profile:
     )
 
 
+def rehearsal(**changes: object) -> Rehearsal:
+    known = Rehearsal(
+        card="NVIDIA A100-SXM4-80GB",
+        devices=1,
+        steps=10,
+        skipped=2,
+        waits=3.0,
+        before_backward=1.0,
+        idle=0.5,
+        copies=2.0,
+        copied=2400.0,
+        awaited_copies=1.0,
+        launches=312.0,
+        small=0.4,
+        flops={"bfloat16": 4200.0},
+        traffic=8000.0,
+        exchanged=1000.0,
+        bounds={"arithmetic": 0.0135, "memory": 0.004, "launches": 0.0016},
+        memory={
+            "peak": 12 << 30,
+            "parameters": 1 << 30,
+            "gradients": 1 << 30,
+            "optimizer": 2 << 30,
+            "rest": 8 << 30,
+            "card": 80 << 30,
+        },
+        fullest=Line("net.py", 33),
+        lines=(
+            RehearsedLine("net.py", 33, 40.0, 0.0, 0.0, 0.0),
+            RehearsedLine("train.py", 84, 2.0, 1.0, 2.0, 2400.0),
+            RehearsedLine("train.py", 88, 1.0, 2.0, 0.0, 0.0),
+        ),
+        ran={"train.py": (80, 84, 88)},
+        used=True,
+        strip=(
+            RehearsedPart("copy", "train.py", 84, 2, 0),
+            RehearsedPart("launch", "net.py", 33, 40, 6 << 30),
+            RehearsedPart("wait", "train.py", 88, 1, 0),
+            RehearsedPart("launch", "train.py", 90, 80, 12 << 30),
+        ),
+    )
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def rehearsed(**changes: object) -> Profile:
+    """What a rehearsal has found."""
+    known = Profile(
+        argv=("train.py",),
+        exit=0,
+        summary="",
+        seconds=6.0,
+        findings=(
+            finding(
+                None,
+                code="TR201",
+                name="host-read",
+                path="train.py",
+                row=88,
+                fact="2 reads a step (`item`), before backward, with 120 operations in the queue",
+                action="keep the value on the device, and read it every hundred steps",
+                values={"kinds": {"item": 2.0}, "before_backward": 2.0, "queued": 240.0},
+                static=(static(),),
+                rules=("TL201",),
+            ),
+        ),
+        static=(static(), static(row=99, status="contradicted")),
+        rehearsal=rehearsal(),
+        date="2026-07-01",
+        watched=("TR201", "TR202"),
+    )
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
 def full() -> Profile:
     """A profile in which no field is empty."""
     made = Line("cells/train.py", 12)
@@ -196,6 +272,7 @@ def full() -> Profile:
         budget=Budgeted(
             "torchlint-baseline.json", 3, (Broken("new", "TR201", "train.py", 88, "It is new."),)
         ),
+        rehearsal=rehearsal(),
     )  # fmt: skip
 
 

@@ -113,10 +113,17 @@ def _line(
             "kinds": {kind: count / window.steps for kind, count in calls.items()},
             "wait_ms": 1e3 * wait_s if on_gpu else None,
             "with_gradient": sum(read.graph for read in reads) / window.steps,
-            "before_backward": sum(read.before for read in reads) / window.steps,
-            "queued": sum(read.queued for read in reads) / window.steps,
+            **(_counted(reads, window) if evidence.rehearsed else {}),
         },
     )
+
+
+def _counted(reads: Sequence[HostCall], window: Window[ReadsSeen]) -> dict[str, float]:
+    """Per step: reads before a backward pass, and operations in the queue."""
+    return {
+        "before_backward": sum(read.before for read in reads) / window.steps,
+        "queued": sum(read.queued for read in reads) / window.steps,
+    }
 
 
 def _awaited(reads: Sequence[HostCall]) -> str:

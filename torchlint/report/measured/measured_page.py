@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from torchlint.report.measured.measured_json import Json
 
 
-def render(command: str, template: str, document: Json, **names: object) -> str:
+def render(command: str, template: str, document: Json, *, room: str = "", **names: object) -> str:
     """The page of a report.
 
     Args:
-        command: whose room has the template.
+        command: that made it.
+        room: has the template, if it is not that of the command.
         document: all that the page is about; a program finds it in the page.
         names: what the template knows by name, `result` among them.
     """
@@ -41,7 +42,7 @@ def render(command: str, template: str, document: Json, **names: object) -> str:
             code.format(part) if at % 2 else part for at, part in enumerate(parts) if part
         )
 
-    rooms = (f"torchlint.report.{command}", "torchlint.report.measured", "torchlint.report")
+    rooms = (f"torchlint.report.{room or command}", "torchlint.report.measured", "torchlint.report")
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(each) for each in rooms]),
         autoescape=True,

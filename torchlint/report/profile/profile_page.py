@@ -11,6 +11,7 @@ from torchlint.profile.step_timeline import gaps
 from torchlint.report.measured import measured_page
 from torchlint.report.measured.axes import StepLane
 from torchlint.report.profile import profile_words as words
+from torchlint.report.profile import rehearsal_page
 from torchlint.report.profile.profile_json import document
 from torchlint.runtime.probe.messages import Lanes
 
@@ -27,6 +28,8 @@ _PARTS: Final = 12
 
 def render(result: Profile) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
+    if result.rehearsal is not None and result.timing is None:
+        return rehearsal_page.render(result)
     return measured_page.render(
         "profile",
         "profile.html.jinja",

@@ -81,7 +81,6 @@ class _RehearsalText(TextPage):
                 "contradicted",
                 listed(rehearsal_words.places(result, "contradicted"), most),
             ),
-            ("never ran", listed(rehearsal_words.places(result, "never ran"), most)),
             ("silenced", f"{plural(silent, 'finding')} by a comment" if silent else ""),
             ("not played", "; ".join(result.not_measured)),
         ]

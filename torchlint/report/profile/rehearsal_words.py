@@ -85,18 +85,22 @@ def _memory(seen: Rehearsal) -> str:
     memory = seen.memory
     if not memory["peak"]:
         return ""
-    held = [f"{name} {_size(memory[name])}" for name in _HELD if memory[name]]
-    held.append(f"activations and batches {_size(memory['rest'])}")
+    held = [f"{name} {size(memory[name])}" for name in _HELD if memory[name]]
+    held.append(f"activations and batches {size(memory['rest'])}")
     at = f", most at {visible_path(place_of(seen))}" if seen.fullest is not None else ""
     fits = "fits" if memory["peak"] <= 0.95 * memory["card"] else "does NOT fit"
     return (
-        f"{_size(memory['peak'])} of tensors at most ({', '.join(held)}){at}; {fits} "
-        f"into {_size(memory['card'])}"
+        f"{size(memory['peak'])} of tensors at most ({', '.join(held)}){at}; {fits} "
+        f"into {size(memory['card'])}"
     )
 
 
-def _size(size: float) -> str:
-    return mebibytes(size / _MIB) if size >= 0.1 * _MIB else scaled(size, "B")
+def size(count_of_bytes: float) -> str:
+    return (
+        mebibytes(count_of_bytes / _MIB)
+        if count_of_bytes >= 0.1 * _MIB
+        else scaled(count_of_bytes, "B")
+    )
 
 
 def place_of(seen: Rehearsal) -> str:

@@ -101,6 +101,17 @@ class CountedCall:
 
 
 @dataclass(slots=True)
+class Stretch:
+    """So many calls in a row of one line: `launch`, `wait` or `copy`; `memory` is the most that lay
+    on the devices meanwhile, in bytes."""
+
+    what: str
+    place: Place | None
+    calls: int = 1
+    memory: int = 0
+
+
+@dataclass(slots=True)
 class Filled:
     """What lies on a played device, in bytes.
 
@@ -126,6 +137,7 @@ class Rehearsed:
         launches: in the whole process.
         ran: rows that ran in a step, by real path.
         refused: what cannot be played, with the line that asked for it.
+        strip: one of the steps, in order.
     """
 
     steps: int = 0
@@ -135,6 +147,7 @@ class Rehearsed:
     memory: Filled = field(default_factory=Filled)
     ran: dict[str, list[int]] = field(default_factory=dict)
     refused: list[tuple[str, Place | None]] = field(default_factory=list)
+    strip: list[Stretch] = field(default_factory=list)
 
 
 # the first look --------------------------------------------------------------------------------

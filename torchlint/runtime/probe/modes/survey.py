@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.runtime.probe.link import Link
-    from torchlint.runtime.probe.played.rehearsal import Rehearsal
+    from torchlint.runtime.probe.played.step_counter import StepCounter
     from torchlint.runtime.probe.run_settings import RunSettings
 
 _SCAN_S = 1.0
@@ -46,14 +46,14 @@ def install(settings: RunSettings, link: Link) -> Surveyor:
     return surveyor
 
 
-def _rehearsal(settings: RunSettings) -> Rehearsal | None:
+def _rehearsal(settings: RunSettings) -> StepCounter | None:
     """What counts in a run on a played device."""
     if settings.played is None:
         return None
-    from torchlint.runtime.probe.played.rehearsal import Rehearsal
     from torchlint.runtime.probe.played.state import PLAYED
+    from torchlint.runtime.probe.played.step_counter import StepCounter
 
-    return Rehearsal(settings, PLAYED.ledger)
+    return StepCounter(settings, PLAYED.ledger)
 
 
 class Surveyor:

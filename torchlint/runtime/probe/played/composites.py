@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.played import operations, waits
+from torchlint.runtime.probe.played import played_operations, waits
 from torchlint.runtime.probe.played.marks import device_of
 from torchlint.runtime.probe.played.state import PLAYED
 from torchlint.runtime.probe.wrapping.interpose import replace
@@ -25,6 +25,9 @@ def install() -> None:
         if plain is not None:
             replace(owner, name, _unread(reads))
             private.script_like(getattr(owner, name), plain)
+    plain_ctc_loss = torch.ctc_loss
+    replace(torch, "ctc_loss", _by_lists)
+    private.script_like(torch.ctc_loss, plain_ctc_loss)
     inner = private.find("torch._tensor_str")
     if hasattr(inner, "_str_intern"):
         replace(inner, "_str_intern", _printed)
@@ -58,7 +61,7 @@ def _printed(plain: Function) -> Function:
     def text(*args: Any, **kwargs: Any) -> Any:
         if not PLAYED.on or device_of(args[0]) is None:
             return plain(*args, **kwargs)
-        with operations.Operations():
+        with played_operations.PlayedOperations():
             return plain(*args, **kwargs)
 
     return text
@@ -67,6 +70,35 @@ def _printed(plain: Function) -> Function:
 def _of_one_hot(tensor: Any, num_classes: int = -1) -> int:
     """`Onehot.cpp`: without a number of classes, the largest is read; on a CPU also the range."""
     return 1 if num_classes == -1 and tensor.numel() else 0
+
+
+def _by_lists(plain: Function) -> Function:
+    """`LossCTC.cpp`: lengths in tensors are read, where a mode is open they are not; with the mean,
+    those of the targets are copied to the device as well."""
+
+    def ctc_loss(
+        log_probs: Any,
+        targets: Any,
+        input_lengths: Any,
+        target_lengths: Any,
+        blank: int = 0,
+        reduction: int = 1,
+        zero_infinity: bool = False,
+    ) -> Any:
+        if not PLAYED.on or device_of(log_probs) is None:
+            given = input_lengths, target_lengths, blank, reduction, zero_infinity
+            return plain(log_probs, targets, *given)
+        lengths = []
+        for each in (input_lengths, target_lengths):
+            if isinstance(each, torch.Tensor) and device_of(each) is not None:
+                waits.read("ctc_loss")
+            is_list = not isinstance(each, torch.Tensor)
+            lengths.append(each if is_list else PLAYED.quietly(each.tolist))
+        if reduction == 1:
+            waits.read("ctc_loss")
+        return plain(log_probs, targets, *lengths, blank, reduction, zero_infinity)
+
+    return ctc_loss
 
 
 _FUNCTIONS: Final = (

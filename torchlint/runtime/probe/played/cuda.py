@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.played import generators, legacy_types, streams
+from torchlint.runtime.probe.played import generators, legacy_types, played_streams
 from torchlint.runtime.probe.played.marks import MARKS
 from torchlint.runtime.probe.played.state import PLAYED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _CUDA: Any = torch.cuda
 _DRIVER: Final = "12.8"
@@ -29,8 +26,11 @@ _REFUSED: Final = {
 def install() -> None:
     """Replace them, in this process."""
     _put(_CUDA, _ANSWERS)
-    _CUDA.Stream, _CUDA.Event = streams.Stream, streams.Event
-    _CUDA.ExternalStream, _CUDA.StreamContext = streams.ExternalStream, streams.StreamContext
+    _CUDA.Stream, _CUDA.Event = played_streams.PlayedStream, played_streams.Event
+    _CUDA.ExternalStream, _CUDA.StreamContext = (
+        played_streams.ExternalStream,
+        played_streams.StreamContext,
+    )
     _CUDA.device, _CUDA.device_of = _Device, _DeviceOf
     for name, what in _REFUSED.items():
         if hasattr(_CUDA, name):
@@ -38,7 +38,7 @@ def install() -> None:
     for module in ("memory", "random", "streams"):
         inner = getattr(_CUDA, module, None)
         _put(inner, {name: each for name, each in _ANSWERS.items() if hasattr(inner, name)})
-    _CUDA.streams.Stream, _CUDA.streams.Event = streams.Stream, streams.Event
+    _CUDA.streams.Stream, _CUDA.streams.Event = played_streams.PlayedStream, played_streams.Event
     _CUDA._initialized = True
     _CUDA.default_generators = _Generators()
     legacy_types.install(_CUDA)
@@ -47,8 +47,8 @@ def install() -> None:
     _play_backends()
 
 
-def refused(name: str, what: str) -> Callable[..., Any]:
-    """What stands in place of something that cannot be played."""
+def refused(name: str, what: str) -> Any:
+    """What stands in place of a class or a function that cannot be played; only a call fails."""
 
     def refuse(*_: Any, **__: Any) -> Any:
         PLAYED.ledger.refuse(name)
@@ -56,7 +56,8 @@ def refused(name: str, what: str) -> Callable[..., Any]:
             f"torchlint cannot rehearse {what} ({name}); leave it out for the rehearsal."
         )
 
-    return refuse
+    plain = private.find(name.replace(".cuda.", ".cuda:"))
+    return type(name, (), {"__new__": refuse}) if isinstance(plain, type) else refuse
 
 
 class NotPlayedError(RuntimeError):
@@ -262,10 +263,10 @@ _ANSWERS: Final[dict[str, Any]] = {
     "synchronize": _synchronize,
     "ipc_collect": _nothing,
     "is_current_stream_capturing": lambda: False,
-    "current_stream": streams.current,
-    "default_stream": streams.default,
-    "set_stream": streams.set_current,
-    "stream": streams.StreamContext,
+    "current_stream": played_streams.current,
+    "default_stream": played_streams.default,
+    "set_stream": played_streams.set_current,
+    "stream": played_streams.StreamContext,
     "utilization": lambda device=None: 0,
     "memory_usage": lambda device=None: 0,
     "temperature": lambda device=None: 0,
@@ -321,8 +322,8 @@ def _play_accelerator() -> None:
         "set_device_index": _set_device,
         "set_device_idx": _set_device,
         "synchronize": _synchronize,
-        "current_stream": streams.current,
-        "set_stream": streams.set_current,
+        "current_stream": played_streams.current,
+        "set_stream": played_streams.set_current,
         "device_index": _Device,
         "empty_cache": _empty_cache,
         **{
@@ -337,7 +338,7 @@ def _play_accelerator() -> None:
     _put(accelerator, {name: each for name, each in answers.items() if hasattr(accelerator, name)})
     memory = getattr(accelerator, "memory", None)
     _put(memory, {name: each for name, each in answers.items() if hasattr(memory, name)})
-    streams.Stream.is_capturing = lambda self: False  # type: ignore[attr-defined]
+    played_streams.PlayedStream.is_capturing = lambda self: False  # type: ignore[attr-defined]
 
 
 def _play_backends() -> None:

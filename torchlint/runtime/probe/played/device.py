@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from torchlint.runtime.probe.played import (
+    checkpoints,
     composites,
     cuda,
     factories,
-    files,
     grouping,
     moves,
-    operations,
     parallel,
+    played_operations,
     precision,
     tensors,
 )
@@ -38,12 +38,12 @@ def play(settings: RunSettings) -> Ledger:
     composites.install()
     cuda.install()
     precision.install()
-    files.install()
+    checkpoints.install()
     grouping.install()
     parallel.install()
     moves.watch_backward()
     PLAYED.on = True
     os.register_at_fork(after_in_child=PLAYED.rest)
-    operations.in_new_threads()
-    operations.enter()
+    played_operations.in_new_threads()
+    played_operations.enter()
     return PLAYED.ledger

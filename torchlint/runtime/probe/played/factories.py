@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
 
 _NAMES: Final = (
-    "empty empty_strided empty_quantized empty_permuted ones zeros full arange linspace logspace eye "
-    "rand randn randint randperm range normal tril_indices triu_indices scalar_tensor "
+    "empty empty_strided empty_quantized empty_permuted ones zeros full arange linspace logspace "
+    "eye rand randn randint randperm range normal tril_indices triu_indices scalar_tensor "
     "bartlett_window blackman_window hamming_window hann_window kaiser_window "
     "sparse_coo_tensor sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor "
     "sparse_bsr_tensor sparse_bsc_tensor from_file nested_tensor "

@@ -1,4 +1,4 @@
-"""Random numbers of a device: a stream of its own, as on a GPU, so that the host's stays as it is."""
+"""Random numbers of a device: a stream of its own, as on a GPU; that of the host stays as it is."""
 
 from __future__ import annotations
 

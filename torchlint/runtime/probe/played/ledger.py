@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.messages import Stretch
 from torchlint.runtime.probe.played.marks import MARKS
 from torchlint.runtime.probe.wrapping.user_lines import Places
 
@@ -34,6 +35,8 @@ SMALL: Final = 4096
 """Elements: an operation on fewer is over before the next one can be ordered."""
 _MOST: Final = 4096
 """Keys of one segment that are told apart."""
+_MOST_STRETCHES: Final = 2000
+"""Of one segment, in order."""
 _OURS: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _TORCH: Final = os.path.dirname(torch.__file__) + os.sep
 _PASSED_OVER: Final = tuple(
@@ -58,7 +61,7 @@ _PASSED_OVER: Final = tuple(
 _DATA: Final = os.path.join(_TORCH, "utils", "data", "")
 
 
-class Count:
+class Tally:
     """How often, and how much.
 
     Attributes:
@@ -97,7 +100,9 @@ class Ledger:
         """Whether anything is counted by its line."""
         self.deaf = False
         """What is read now is not the device's."""
-        self.segment: dict[Key, Count] = {}
+        self.segment: dict[Key, Tally] = {}
+        self.strip: list[Stretch] = []
+        """What is asked for, in order."""
         self.part = 0
         """How many backward passes and optimizers' steps there were."""
         self.forward = False
@@ -109,10 +114,10 @@ class Ledger:
         self.unasked: dict[str, Place | None] = {}
         """What cannot be played and was asked for all the same, with its first line."""
 
-    def take(self) -> dict[Key, Count]:
+    def take(self) -> dict[Key, Tally]:
         """What was counted since the last call."""
         with self._lock:
-            taken, self.segment = self.segment, {}
+            taken, self.segment, self.strip = self.segment, {}, []
             return taken
 
     def launch(self, device: int, *, size: int, small: bool) -> None:
@@ -130,6 +135,7 @@ class Ledger:
                 count = self._count(LAUNCH, "", place, None)
                 count.size += size
                 count.small += small
+                self._stretch(LAUNCH, place, MARKS.now)
 
     def compute(self, precision: str, flops: int) -> None:
         """So much arithmetic in this type is part of an operation."""
@@ -146,6 +152,7 @@ class Ledger:
             if not self.open:
                 return
             place, via = self._where()
+            self._stretch(WAIT, place)
             count = self._count(WAIT, kind, place, via, times)
             count.queued += queued
             count.idle += times if queued == 0 else 0
@@ -160,6 +167,7 @@ class Ledger:
             if not self.open:
                 return
             place, via = self._where()
+            self._stretch(COPY, place)
             count = self._count(COPY, kind, place, via, times)
             count.size += size
             count.same += same
@@ -197,15 +205,23 @@ class Ledger:
         """Something was asked for that cannot be played."""
         self.unasked.setdefault(what, self._where()[0])
 
+    def _stretch(self, what: str, place: Place | None, memory: int = 0) -> None:
+        last = self.strip[-1] if self.strip else None
+        if last is not None and last.what == what and last.place == place:
+            last.calls += 1
+            last.memory = max(last.memory, memory)
+        elif len(self.strip) < _MOST_STRETCHES:
+            self.strip.append(Stretch(what, place, 1, memory))
+
     def _count(
         self, what: str, kind: str, place: Place | None, via: str | None, times: int = 1
-    ) -> Count:
+    ) -> Tally:
         key = what, kind, place, via, self._graph_task() != -1
         count = self.segment.get(key)
         if count is None:
             if len(self.segment) >= _MOST:
                 key = what, kind, None, None, False
-            count = self.segment.setdefault(key, Count())
+            count = self.segment.setdefault(key, Tally())
         count.calls += times
         return count
 

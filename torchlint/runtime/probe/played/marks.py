@@ -41,7 +41,7 @@ _PARTS: Final = {
 """What a tensor without a storage keeps its content in."""
 
 
-class Mark:
+class StorageMark:
     """Where a storage lies: the number of a device, `HOST`, `PINNED` or `OPEN`.
 
     Attributes:
@@ -79,12 +79,12 @@ class Marks:
     """Those of all storages, and the memory of all devices."""
 
     def __init__(self) -> None:
-        self._by_address: dict[int, Mark] = {}
+        self._by_address: dict[int, StorageMark] = {}
         self._devices: dict[int, Memory] = {}
         self._lock = threading.RLock()
         self._many = _MANY
 
-    def of(self, storage: Any) -> Mark | None:
+    def of(self, storage: Any) -> StorageMark | None:
         """That of an untyped storage; None: it lies on the host, and nobody knows who made it."""
         return self._by_address.get(storage._cdata)
 
@@ -96,7 +96,7 @@ class Marks:
             if mark is None:
                 if len(self._by_address) > self._many:
                     self._sweep()
-                mark = self._by_address[address] = Mark(lies, storage, made)
+                mark = self._by_address[address] = StorageMark(lies, storage, made)
             elif mark.lies >= 0:
                 self._devices[mark.lies].now -= mark.size
                 mark.size = 0
@@ -122,6 +122,11 @@ class Marks:
         memory.peak = memory.now
 
     @property
+    def now(self) -> int:
+        """Bytes on all devices; some of them may be gone."""
+        return sum(each.now for each in self._devices.values())
+
+    @property
     def peak(self) -> int:
         """Bytes of the fullest device, when it was fullest."""
         return max((each.peak for each in self._devices.values()), default=0)
@@ -129,7 +134,7 @@ class Marks:
     def _of_device(self, device: int) -> Memory:
         return self._devices.setdefault(device, Memory())
 
-    def _take(self, mark: Mark, size: int) -> None:
+    def _take(self, mark: StorageMark, size: int) -> None:
         mark.size = -(-size // _BLOCK) * _BLOCK
         memory = self._of_device(mark.lies)
         memory.now += mark.size
@@ -161,7 +166,7 @@ def storage_of(tensor: Any) -> Any:
         return None if part is None else getattr(tensor, part)().untyped_storage()
 
 
-def mark_of(tensor: Any) -> Mark | None:
+def mark_of(tensor: Any) -> StorageMark | None:
     """The mark of a tensor; None: it lies on the host, and nobody knows who made it."""
     storage = storage_of(tensor)
     return None if storage is None else MARKS.of(storage)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.played.ledger import Ledger
 
 
-class Thread(threading.local):
+class ThisThread(threading.local):
     """This thread.
 
     Attributes:
@@ -49,7 +49,7 @@ class Played:
         self.card: Card = CARDS[DEFAULT]
         self.devices = 1
         self.ledger: Ledger
-        self.thread: Final = Thread()
+        self.thread: Final = ThisThread()
 
     def touch(self) -> None:
         """Something is about to use the device.

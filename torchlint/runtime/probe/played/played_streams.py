@@ -1,4 +1,4 @@
-"""Streams and events of a played device: there is one queue, and to wait for any is to wait for it."""
+"""Streams and events of a played device: there is one queue, for which whoever waits, waits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torchlint.runtime.probe.played.state import PLAYED
 
 
-class Stream:
+class PlayedStream:
     """`torch.cuda.Stream`: what is put into it runs in the one queue that there is."""
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
@@ -20,7 +20,7 @@ class Stream:
         self.device_type = 1
         self.priority = priority
         self.stream_id = self.cuda_stream = id(self)
-        self._before: Stream | None = None
+        self._before: PlayedStream | None = None
 
     def synchronize(self) -> None:
         """The host waits."""
@@ -42,7 +42,7 @@ class Stream:
         """All is done."""
         return True
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> PlayedStream:
         self._before = current()
         set_current(self)
         return self
@@ -51,7 +51,7 @@ class Stream:
         set_current(self._before)
 
 
-class ExternalStream(Stream):
+class ExternalStream(PlayedStream):
     """`torch.cuda.ExternalStream`."""
 
     def __init__(self, stream_ptr: int, device: Any = None, **_: Any) -> None:
@@ -94,21 +94,21 @@ class Event:
         return b""
 
 
-_currents: dict[int, Stream] = {}
-_defaults: dict[int, Stream] = {}
+_currents: dict[int, PlayedStream] = {}
+_defaults: dict[int, PlayedStream] = {}
 
 
-def default(device: Any = None) -> Stream:
+def default(device: Any = None) -> PlayedStream:
     """That of a device on which everything runs that chooses no other."""
     index = PLAYED.index_of(device)
     index = PLAYED.thread.device if index is None else index
     if index not in _defaults:
-        _defaults[index] = Stream(torch.device("cuda", index))
+        _defaults[index] = PlayedStream(torch.device("cuda", index))
         _defaults[index].stream_id = _defaults[index].cuda_stream = 0
     return _defaults[index]
 
 
-def current(device: Any = None) -> Stream:
+def current(device: Any = None) -> PlayedStream:
     """That of a device which is chosen now."""
     index = PLAYED.index_of(device)
     index = PLAYED.thread.device if index is None else index
@@ -126,7 +126,7 @@ class StreamContext:
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
-        self._before: Stream | None = None
+        self._before: PlayedStream | None = None
 
     def __enter__(self) -> None:
         if self.stream is not None:

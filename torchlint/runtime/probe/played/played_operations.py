@@ -33,6 +33,7 @@ _NO_KERNEL: Final = frozenset(
 )
 """Operations that only look at a tensor in another way, or that are counted elsewhere."""
 _FORMULAS: Final = private.formulas()
+_COPIES: Final = ("aten::copy_", "aten::_foreach_copy_")
 _FREE: Final = frozenset({"prim", "profiler", "debugprims"})
 _EXCHANGES: Final = frozenset({"c10d", "_c10d_functional", "c10d_functional"})
 _ON_HOST: Final = {
@@ -98,7 +99,7 @@ def _is_random(operation: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(operation, "tags", ())
 
 
-class Operations(_Mode):  # type: ignore[misc]
+class PlayedOperations(_Mode):  # type: ignore[misc]
     """The mode of one thread."""
 
     supports_higher_order_operators = True
@@ -138,26 +139,19 @@ def _may_be_made_of_others(operation: Any) -> bool:
 
 
 def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
-    device, opened, made, strange = _places(facts, args, kwargs)
-    making = PLAYED.thread.making
+    lying = _places(facts, args, kwargs)
+    device, making = lying.device, PLAYED.thread.making
     if facts.space in _EXCHANGES:
         return _exchange(func, facts, args, kwargs, device)
     where = device
     if making is not None and making != UNSAID:
         where = making if making >= 0 else None
-    elif making is None and device is None and not _has_tensors(args, kwargs):
+    elif making is None and not lying.seen:
         where = moves.of_backward()
-    if device is not None and strange is not None:
-        PLAYED.ledger.note(MIXED, facts.name)
     if device is not None or where is not None:
-        if facts.name in ("aten::copy_", "aten::_foreach_copy_"):
+        if facts.name in _COPIES:
             return moves.copy_in_place(func, facts.name, args, kwargs)
-        if facts.waits is not None:
-            for kind, times in facts.waits(args, kwargs):
-                PLAYED.ledger.wait(kind, times)
-        if device is not None:
-            for tensor in opened:
-                put(tensor, device)
+        _meet(facts, lying, args, kwargs)
     func = precision.STAND_INS.get(facts.name, func)
     if facts.random and where is not None:
         result = generators.draw(where, func, args, kwargs, takes=facts.generator)
@@ -170,53 +164,68 @@ def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
             _launch(func, facts, where, args, kwargs, result)
     elif making is not None:
         _lay(result, HOST, PLAYED.ledger.here())
-    elif made is not None:
-        _lay(result, *made)
+    elif not lying.seen:
+        _lay(result, OPEN)
+    elif lying.inherits:
+        _lay(result, *lying.inherits[-1])
     return result
 
 
-def _places(
-    facts: _Facts, args: Any, kwargs: dict[str, Any]
-) -> tuple[int | None, list[Any], tuple[int, Any] | None, Any]:
-    """Where the arguments lie.
+class _Lying:
+    """Where the arguments of a call lie.
 
-    Returns:
-        The device; open ones; what results of the host inherit; one that the device cannot reach.
+    Attributes:
+        device: that of the first one on a device.
+        seen: there are tensors among them.
+        opened: those that may lie anywhere.
+        strange: there is one that the device cannot reach.
+        inherits: what results of the host inherit; empty if an argument has nothing to pass on.
     """
-    device: int | None = None
-    opened: list[Any] = []
-    made: tuple[int, Any] | None = None
-    strange: Any = None
-    inherits, seen = True, False
+
+    __slots__ = ("device", "inherits", "opened", "seen", "strange")
+
+    def __init__(self) -> None:
+        self.device: int | None = None
+        self.seen = self.strange = False
+        self.opened: list[Any] = []
+        self.inherits: list[tuple[int, Any]] = []
+
+
+def _places(facts: _Facts, args: Any, kwargs: dict[str, Any]) -> _Lying:
+    lying, passes_on = _Lying(), True
     for number, tensor in _tensors(args, kwargs):
-        seen = True
+        lying.seen = True
         mark = mark_of(tensor)
-        if mark is None:
-            inherits = False
-        elif mark.lies >= 0:
-            if device is None:
-                device = mark.lies
+        lies = None if mark is None else mark.lies
+        if lies is not None and lies >= 0:
+            if lying.device is None:
+                lying.device = lies
             continue
-        elif mark.lies == OPEN:
-            opened.append(tensor)
-            if inherits and made is None:
-                made = (OPEN, None)
+        if lies == OPEN:
+            lying.opened.append(tensor)
+            lying.inherits.insert(0, (OPEN, None))
             continue
-        elif mark.lies == HOST:
-            made = (HOST, mark.made)
+        if mark is not None and lies == HOST:
+            lying.inherits.append((HOST, mark.made))
         else:
-            inherits = False
+            passes_on = False
         if tensor.dim() and number not in facts.on_host and tensor.numel():
-            strange = tensor
-    if not seen:
-        made = (OPEN, None)
-    elif not inherits:
-        made = None
-    return device, opened, made, strange
+            lying.strange = True
+    if not passes_on:
+        lying.inherits.clear()
+    return lying
 
 
-def _has_tensors(args: Any, kwargs: dict[str, Any]) -> bool:
-    return next(_tensors(args, kwargs), None) is not None
+def _meet(facts: _Facts, lying: _Lying, args: Any, kwargs: dict[str, Any]) -> None:
+    """Count what the host waits for, and let what may lie anywhere lie on the device."""
+    if lying.device is not None and lying.strange:
+        PLAYED.ledger.note(MIXED, facts.name)
+    if facts.waits is not None:
+        for kind, times in facts.waits(args, kwargs):
+            PLAYED.ledger.wait(kind, times)
+    if lying.device is not None:
+        for tensor in lying.opened:
+            put(tensor, lying.device)
 
 
 def _tensors(args: Any, kwargs: dict[str, Any]) -> Iterator[tuple[int, Any]]:
@@ -294,7 +303,7 @@ def enter() -> None:
     """Play on this thread from now on."""
     if _Mode is object or getattr(_MODE, "now", None) is not None:
         return
-    _MODE.now = Operations()
+    _MODE.now = PlayedOperations()
     _MODE.now.__enter__()
 
 

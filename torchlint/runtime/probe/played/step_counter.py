@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import torch
 
@@ -16,8 +16,8 @@ from torchlint.runtime.probe.steps.lane_clock import LaneClock
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.played.ledger import Count, Key, Ledger
+    from torchlint.runtime.probe.messages import Place, Stretch
+    from torchlint.runtime.probe.played.ledger import Key, Ledger, Tally
     from torchlint.runtime.probe.run_settings import Anchor, RunSettings
 
 _SKIPPED: Final = 2
@@ -28,7 +28,16 @@ _MOST: Final = 4096
 """Segments that are kept apart; the oldest go."""
 
 
-class Lanes(LaneClock):
+class Segment(NamedTuple):
+    """What was asked for before an event, since the one before it."""
+
+    kind: str
+    number: int
+    counted: dict[Key, Tally]
+    strip: list[Stretch]
+
+
+class PhaseLanes(LaneClock):
     """Tells the ledger, too, when a model is called.
 
     Args:
@@ -48,7 +57,7 @@ class Lanes(LaneClock):
             self._ledger.forward = False
 
 
-class Rehearsal:
+class StepCounter:
     """Keeps the counts between one event and the next, until it is known which events end a step.
 
     Args:
@@ -58,8 +67,8 @@ class Rehearsal:
 
     def __init__(self, settings: RunSettings, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.lanes = Lanes(ledger)
-        self._segments: list[tuple[str, int, dict[Key, Count]]] = []
+        self.lanes = PhaseLanes(ledger)
+        self._segments: list[Segment] = []
         self._lines = RanLines(settings)
         self._heard: dict[tuple[str, int], int] = {}
 
@@ -71,8 +80,8 @@ class Rehearsal:
             self._lines.begin()
         if kind in (BACKWARD, OPTIMIZER):
             ledger.part += 1
-        counted = ledger.take()
-        self._segments.append((kind, number, counted))
+        strip = ledger.strip
+        self._segments.append(Segment(kind, number, ledger.take(), strip))
         if len(self._segments) > _MOST:
             del self._segments[0]
         seen = self._heard[kind, number] = self._heard.get((kind, number), 0) + 1
@@ -102,28 +111,26 @@ class Rehearsal:
             _filled(ledger.peak),
             self._lines.seen(),
             list(ledger.unasked.items()),
+            [each for segment in (counted or [[]])[-1] for each in segment.strip],
         )
 
 
-def _steps(
-    segments: Iterable[tuple[str, int, dict[Key, Count]]], anchor: Anchor
-) -> Iterator[list[tuple[str, dict[Key, Count]]]]:
-    """The segments of each step. What comes before the first event is no step: it began before
-    anything was counted."""
-    step: list[tuple[str, dict[Key, Count]]] = []
-    for kind, number, counted in segments:
-        step.append((kind, counted))
-        if (kind, number) == (anchor.kind, anchor.index):
+def _steps(segments: Iterable[Segment], anchor: Anchor) -> Iterator[list[Segment]]:
+    """The segments of each step."""
+    step: list[Segment] = []
+    for segment in segments:
+        step.append(segment)
+        if (segment.kind, segment.number) == (anchor.kind, anchor.index):
             yield step
             step = []
 
 
-def _add(merged: dict[Key, CountedCall], step: list[tuple[str, dict[Key, Count]]]) -> None:
+def _add(merged: dict[Key, CountedCall], step: list[Segment]) -> None:
     """Add one step."""
-    last = max((at for at, (kind, _) in enumerate(step) if kind == BACKWARD), default=-1)
+    last = max((at for at, each in enumerate(step) if each.kind == BACKWARD), default=-1)
     seen: set[Key] = set()
-    for at, (_, counted) in enumerate(step):
-        for key, count in counted.items():
+    for at, segment in enumerate(step):
+        for key, count in segment.counted.items():
             what, kind, place, via, backward = key
             call = merged.get(key)
             if call is None:
