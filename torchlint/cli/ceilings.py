@@ -12,13 +12,17 @@ import click
 from torchlint.cli.printing import print_lines
 from torchlint.config.settings import ConfigError
 from torchlint.experiment.figures import TIMES
-from torchlint.finding import Tier
+from torchlint.finding import Finding, Position, Tier
 from torchlint.profile import earlier_profile
+from torchlint.profile.earlier_profile import Rehearsed
 from torchlint.report.terminal.safe_text import visible
 from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from torchlint.profile.earlier_profile import EarlierProfile
+    from torchlint.project.target import Target
 
 
 def read_profile(path: str) -> EarlierProfile:
@@ -43,35 +47,94 @@ def read_profile(path: str) -> EarlierProfile:
     return profile
 
 
-def with_ceilings(shown: Shown, profile: EarlierProfile, *, hints: bool) -> Shown:
-    """The findings; the message of each that the profile has confirmed says what it costs at most,
-    and a hint that it has confirmed is a hint no longer.
+def targets_of(profile: EarlierProfile, targets: Iterable[Target]) -> dict[str, Target]:
+    """The targets in which a rehearsal has seen something, by their real paths."""
+    if profile.rehearsal is None:
+        return {}
+    seen = {os.path.realpath(each.path) for each in profile.findings if each.path}
+    real = ((os.path.realpath(each.path), each) for each in targets)
+    return {path: each for path, each in real if path in seen}
 
-    They are matched only by file, code and row: if the file has changed since, a ceiling may be
-    missing or be at a line that has taken the place of the old one. Names of files count from the
-    working directory, as they did when the profile was made.
+
+def with_ceilings(
+    shown: Shown, profile: EarlierProfile, targets: Mapping[str, Target], *, hints: bool
+) -> Shown:
+    """The findings; the message of each that the profile has confirmed says what it costs at most,
+    or, after a rehearsal, what was counted, and a hint that it has confirmed is a hint no longer.
+
+    A rehearsal adds what it has seen where no rule found anything, and takes away what is said of a
+    line that ran and does not do it. They are matched by file, code and row: if the file has
+    changed since, a ceiling may be missing or be at a line that has taken the place of the old one,
+    and a rehearsal says nothing of it. Names of files count from the working directory, as they did
+    when the profile was made.
 
     Args:
+        targets: those that a rehearsal may add to, by their real paths.
         hints: whether to show the others; else they are counted.
     """
-    most: dict[tuple[str, str, int], float] = {}
-    place = cache(os.path.realpath)
-    for each in profile.findings:
-        for code, path, row in each.confirmed if each.share is not None else ():
-            key = (place(path), code, row)
-            most[key] = max(most.get(key, 0.0), each.share or 0.0)
-    since = f"a profile of {profile.date}" if profile.date else "a profile"
+    seen = _Seen(profile)
     findings = []
     hidden = Counter(dict(shown.hidden_hints))
     for finding in shown.findings:
-        share = most.get((place(finding.path), finding.code, finding.start.row))
-        if share is not None and finding.start.cell is None:
-            said = f"{finding.message} At most {TIMES}{1.0 / (1.0 - share):.2f} by {since}."
+        said = seen.of(finding)
+        if said is not None:
             tier = Tier.DEFAULT if finding.tier is Tier.HINT else finding.tier
             # Alone in its group, or the text would fold it under another message.
-            findings.append(finding._replace(message=said, group=None, tier=tier))
+            message = f"{finding.message} {said}"
+            findings.append(finding._replace(message=message, group=None, tier=tier))
+        elif seen.contradicts(finding):
+            continue
         elif finding.tier is Tier.HINT and not hints:
             hidden[finding.path] += 1
         else:
             findings.append(finding)
+    findings += seen.more(targets)
+    findings.sort(key=lambda each: each.sort_key)
     return Shown(tuple(findings), tuple(sorted(hidden.items())))
+
+
+class _Seen:
+    """What a profile or a rehearsal says about findings of `check`."""
+
+    def __init__(self, profile: EarlierProfile) -> None:
+        self._since = f" of {profile.date}" if profile.date else ""
+        self._place = cache(os.path.realpath)
+        self._rehearsal = Rehearsed.of(profile)
+        self._profile = profile
+        self._said: dict[tuple[str, str, int], str] = {}
+        shares: dict[tuple[str, str, int], float] = {}
+        for each in profile.findings:
+            for code, path, row in each.confirmed:
+                key = (self._place(path), code, row)
+                if each.share is not None:
+                    shares[key] = max(shares.get(key, 0.0), each.share)
+                    most = f"At most {TIMES}{1.0 / (1.0 - shares[key]):.2f}"
+                    self._said[key] = f"{most} by a profile{self._since}."
+                elif self._rehearsal is not None:
+                    self._said[key] = f"A rehearsal{self._since} counted {each.fact}."
+
+    def of(self, finding: Finding) -> str | None:
+        """What was seen of a finding; None if that was nothing."""
+        if finding.start.cell is not None:
+            return None
+        return self._said.get((self._place(finding.path), finding.code, finding.start.row))
+
+    def contradicts(self, finding: Finding) -> bool:
+        """Whether its line ran in a rehearsal, and does not do what it says."""
+        seen = self._rehearsal
+        return seen is not None and finding.start.cell is None and seen.contradicts(finding)
+
+    def more(self, targets: Mapping[str, Target]) -> Iterator[Finding]:
+        """What a rehearsal has seen in unchanged files where `check` has no finding."""
+        seen = self._rehearsal
+        if seen is None:
+            return
+        for each in self._profile.findings:
+            target = targets.get(self._place(each.path)) if each.path else None
+            if each.confirmed or target is None or not seen.is_unchanged(each.path):
+                continue
+            if target.selection.enabled(each.code, each.name):
+                at = Position(each.row, 1)
+                said = f"{each.fact[:1].upper()}{each.fact[1:]}; {each.action}."
+                message = f"{said} A rehearsal{self._since} counted it."
+                yield Finding(each.code, each.name, Tier.DEFAULT, message, target.path, at, at)

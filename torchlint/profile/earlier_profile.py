@@ -6,7 +6,9 @@ wrong with it becomes a `ConfigError` with one sentence. Imported by `check`, so
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct, ValidationError, convert, field
@@ -18,11 +20,16 @@ from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from torchlint.experiment.machine import Environment
+    from torchlint.finding import Finding
 
 MAX_BYTES: Final = 16 << 20
 _NO_PROFILE: Final = (
     "This is not a profile; write one with `torchlint profile train.py --json profile.json`."
 )
+OF_WAITS: Final = frozenset(
+    "TL201 TL202 TL204 TL205 TL206 TL208 TL209 TL211 TL213 TL215 TL217".split()
+)
+"""Rules of which a rehearsal sees, at a line that ran, whether it does what they say."""
 _Code = Annotated[str, Meta(pattern=r"^T[LR][0-9]{3}\Z")]
 _Text = Annotated[str, Meta(max_length=1_000, pattern=r"^[^\0]*\Z")]
 _Row = Annotated[int, Meta(ge=0)]
@@ -41,6 +48,9 @@ class EarlierFinding(Struct, frozen=True):
     code: _Code
     path: _Text
     row: _Row
+    name: _Text = ""
+    fact: _Text = ""
+    action: _Text = ""
     share: Annotated[float, Meta(ge=0, lt=1)] | None = None
     values: object = None
     static: Annotated[tuple[_Confirmed, ...], Meta(max_length=2_000)] = ()
@@ -58,6 +68,20 @@ class EarlierFinding(Struct, frozen=True):
 
 
 _Findings = Annotated[tuple[EarlierFinding, ...], Meta(max_length=2_000)]
+
+
+class _Asked(Struct, frozen=True):
+    path: _Text
+    row: _Row
+
+
+class EarlierRehearsal(Struct, frozen=True):
+    """What a rehearsal says of lines: which ran in a step, which asked the device for anything, and
+    of which text, by its digest, that is true."""
+
+    ran: dict[_Text, tuple[_Row, ...]]
+    lines: tuple[_Asked, ...]
+    files: dict[_Text, _Text]
 
 
 class _Timing(Struct, frozen=True):
@@ -86,6 +110,7 @@ class EarlierProfile(Struct, frozen=True):
     environment: _Machine | None = None
     written_on: str = field(name="date", default="")
     watched: tuple[_Code, ...] = ()
+    rehearsal: EarlierRehearsal | None = None
 
     @property
     def date(self) -> str:
@@ -124,6 +149,51 @@ def decode(data: bytes) -> EarlierProfile:
     except ValidationError as error:
         wrong = shortened(str(error))
         raise ConfigError(f"This profile is damaged: {wrong}; write it again.") from None
+
+
+class Rehearsed:
+    """What a rehearsal says about findings of `check` in files that have not changed since.
+
+    Args:
+        seen: what the file has.
+    """
+
+    def __init__(self, seen: EarlierRehearsal) -> None:
+        self._ran = {os.path.realpath(path): set(rows) for path, rows in seen.ran.items()}
+        self._asked = {(os.path.realpath(each.path), each.row) for each in seen.lines}
+        self._digests = {os.path.realpath(path): each for path, each in seen.files.items()}
+        self._unchanged: dict[str, bool] = {}
+
+    @classmethod
+    def of(cls, profile: EarlierProfile) -> Rehearsed | None:
+        """That of a profile; None if it is of a real run."""
+        return None if profile.rehearsal is None else cls(profile.rehearsal)
+
+    def is_unchanged(self, path: str) -> bool:
+        """Whether a file is as it was."""
+        real = os.path.realpath(path)
+        if real not in self._unchanged:
+            known = self._digests.get(real)
+            self._unchanged[real] = known is not None and digest_of(real) == known
+        return self._unchanged[real]
+
+    def contradicts(self, finding: Finding) -> bool:
+        """Whether the line of a finding ran, and does not do what the finding says."""
+        if finding.code not in OF_WAITS or not self.is_unchanged(finding.path):
+            return False
+        real = os.path.realpath(finding.path)
+        rows = range(finding.start.row, max(finding.start.row, finding.end.row) + 1)
+        ran = not self._ran.get(real, set()).isdisjoint(rows)
+        return ran and not any((real, row) in self._asked for row in rows)
+
+
+def digest_of(path: str) -> str | None:
+    """Of a file's content, for `EarlierRehearsal.files`; None if it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return sha256(stream.read(MAX_BYTES)).hexdigest()
+    except OSError:
+        return None
 
 
 def machine_of(environment: Environment | _Machine | None) -> dict[str, str]:

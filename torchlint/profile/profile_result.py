@@ -195,6 +195,7 @@ class Rehearsal:
         fullest: the line that ran when the memory was fullest.
         lines: what each line asks for.
         ran: rows that ran in a step, by path.
+        files: digests of the files in `ran`, as they were.
         used: the script has used the device at all.
         strip: the last of the steps, in order.
     """
@@ -219,6 +220,7 @@ class Rehearsal:
     fullest: Line | None
     lines: tuple[RehearsedLine, ...]
     ran: Mapping[str, tuple[int, ...]]
+    files: Mapping[str, str]
     used: bool
     strip: tuple[RehearsedPart, ...] = ()
 

@@ -11,6 +11,7 @@ from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import environment
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
 from torchlint.experiment.subject import Linted
+from torchlint.profile.earlier_profile import OF_WAITS
 from torchlint.profile.evidence import REHEARSED, Evidence, Timing, Window
 from torchlint.profile.profile_result import Profile
 from torchlint.profile.run_findings import Judged, as_static, judge
@@ -31,10 +32,8 @@ _STEPS: Final = 10
 _BEFORE: Final = 2
 """Steps that are not counted: optimizers make their state in them."""
 _GIVE_UP_S: Final = 60.0
-_OF_WAITS: Final = frozenset(
-    "TL201 TL202 TL204 TL205 TL206 TL208 TL209 TL211 TL213 TL215 TL217".split()
-)
-"""Rules of which a rehearsal would have seen what they say."""
+_REFUSED: Final = "The script failed: The script raised NotPlayedError: "
+_COMPILED: Final = "torch.compile: what it is given runs as it is written"
 
 
 def rehearse(request: Request, subject: Linted, watcher: Watcher) -> Profile:
@@ -51,7 +50,15 @@ class _Rehearsing(Session[Linted, Profile]):
         steps = self.request.steps or _STEPS
         found = self.subject
         self.subject = replace(found, findings=())  # it sees by itself which lines run
-        look = self._look(f"Rehearsing {steps} steps", steps=steps + _BEFORE, give_up_s=_GIVE_UP_S)
+        try:
+            look = self._look(
+                f"Rehearsing {steps} steps", steps=steps + _BEFORE, give_up_s=_GIVE_UP_S
+            )
+        except ExperimentError as error:
+            said, refused, rest = error.message.partition(_REFUSED)
+            if not refused:
+                raise
+            raise ExperimentError(f"{said}{rest[:1].upper()}{rest[1:]}", error.code) from None
         self.subject = found
         self._watcher.stage("Checking the files that it loads")
         self.subject = found.with_loaded(look.original.files, self.workspace.deadline)
@@ -93,7 +100,7 @@ class _Rehearsing(Session[Linted, Profile]):
             suppressed=judged.suppressed,
             static=tuple(_told(self.subject.findings, judged.findings, counted)),
             rehearsal=rehearsal,
-            not_measured=tuple(_not_rehearsed(seen, counted)),
+            not_measured=(_COMPILED,) if counted.compiles else (),
         )
 
     def _judged(self, evidence: Evidence) -> Judged:
@@ -155,19 +162,9 @@ def _told(
             status = "confirmed"
         elif ran[path].isdisjoint(rows):
             status = "not in a step"
-        elif finding.code in _OF_WAITS and not any((path, row) in asked for row in rows):
+        elif finding.code in OF_WAITS and not any((path, row) in asked for row in rows):
             status = "contradicted"
         else:
             status = "ran"
         told.append(as_static(finding, status))
     return told
-
-
-def _not_rehearsed(seen: Survey, counted: Rehearsed) -> list[str]:
-    found = [
-        f"{what} ({os.path.relpath(place[0])}:{place[1]})" if place else what
-        for what, place in counted.refused
-    ]
-    if seen.compiled:
-        found.append("torch.compile, which runs what it was given as it is written")
-    return found

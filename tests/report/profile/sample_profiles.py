@@ -190,6 +190,7 @@ def rehearsal(**changes: object) -> Rehearsal:
             RehearsedLine("train.py", 88, 1.0, 2.0, 0.0, 0.0),
         ),
         ran={"train.py": (80, 84, 88)},
+        files={"train.py": "0" * 64},
         used=True,
         strip=(
             RehearsedPart("copy", "train.py", 84, 2, 0),

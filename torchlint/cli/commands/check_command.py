@@ -15,11 +15,12 @@ from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from torchlint.cli.reports import Checked
     from torchlint.engine.targets import Plan
     from torchlint.memory.store import Store
+    from torchlint.project.target import Target
 
 
 @click.command("check", cls=Command)
@@ -138,7 +139,7 @@ def command(
         check_on_changes(paths, options)
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
-    add_ceilings = _adding_ceilings(profile_file, hints=options.hints)
+    add_ceilings = _adding_ceilings(profile_file, plan.targets, hints=options.hints)
     options.hints = options.hints or profile_file is not None  # which may confirm some
     plan.targets = options.wanted.asked_of(plan.targets)  # frees the others: may be many
     place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
@@ -156,7 +157,9 @@ def command(
     raise click.exceptions.Exit(1 if checked.shown.problems and not exit_zero else 0)
 
 
-def _adding_ceilings(profile_file: str | None, *, hints: bool) -> Callable[[Checked], None]:
+def _adding_ceilings(
+    profile_file: str | None, targets: Iterable[Target], *, hints: bool
+) -> Callable[[Checked], None]:
     """A function that adds to the findings of a check what a profile says about them.
 
     Raises:
@@ -164,12 +167,13 @@ def _adding_ceilings(profile_file: str | None, *, hints: bool) -> Callable[[Chec
     """
     if profile_file is None:
         return lambda _: None
-    from torchlint.cli.ceilings import read_profile, with_ceilings
+    from torchlint.cli.ceilings import read_profile, targets_of, with_ceilings
 
     profile = read_profile(profile_file)
+    rehearsed = targets_of(profile, targets)
 
     def add(checked: Checked) -> None:
-        checked.shown = with_ceilings(checked.shown, profile, hints=hints)
+        checked.shown = with_ceilings(checked.shown, profile, rehearsed, hints=hints)
 
     return add
 

@@ -35,7 +35,8 @@ def as_commands(result: Profile) -> Iterator[str]:
     yield from github.render(as_findings(result), [*problems, *_problems(result)])
     changes = words.changes(result)
     if changes:
-        yield github.notice("torchlint profile", "\n".join(changes))
+        command = "profile" if result.rehearsal is None else "rehearse"
+        yield github.notice(f"torchlint {command}", "\n".join(changes))
 
 
 def as_findings(result: Profile) -> list[Finding]:
@@ -52,7 +53,8 @@ def as_findings(result: Profile) -> list[Finding]:
         for each in (*result.findings, *result.census)
         if each.path or script
     )
-    return [_finding(each, excerpts) for each in placed]
+    counted = result.rehearsal is not None  # exactly, so what has no cost is no guess either
+    return [_finding(each, excerpts, counted=counted) for each in placed]
 
 
 def _broken(budget: Budgeted) -> list[Diagnostic]:
@@ -73,7 +75,7 @@ def _problems(result: Profile) -> list[Diagnostic]:
     return [Diagnostic(_script(result) or ".", first)] if first else []
 
 
-def _finding(each: RunFinding, excerpts: Excerpts) -> Finding:
+def _finding(each: RunFinding, excerpts: Excerpts, *, counted: bool) -> Finding:
     line = (excerpts.line(each.path, each.row) or "").rstrip()
     code = line.lstrip()
     ceiling, rules = words.ceiling(each), words.confirmed(each)
@@ -83,7 +85,7 @@ def _finding(each: RunFinding, excerpts: Excerpts) -> Finding:
     return Finding(
         code=each.code,
         name=each.name,
-        tier=Tier.HINT if each.share is None else Tier.DEFAULT,
+        tier=Tier.HINT if each.share is None and not counted else Tier.DEFAULT,
         message=" ".join(sentences),
         path=each.path,
         start=Position(each.row, len(line) - len(code) + 1),

@@ -95,12 +95,9 @@ def _memory(seen: Rehearsal) -> str:
     )
 
 
-def size(count_of_bytes: float) -> str:
-    return (
-        mebibytes(count_of_bytes / _MIB)
-        if count_of_bytes >= 0.1 * _MIB
-        else scaled(count_of_bytes, "B")
-    )
+def size(number: float) -> str:
+    """Bytes, `12.5 GiB`."""
+    return mebibytes(number / _MIB) if number >= 0.1 * _MIB else scaled(number, "B")
 
 
 def place_of(seen: Rehearsal) -> str:
@@ -119,7 +116,7 @@ def agreement(result: Profile) -> str:
         return ""
     confirmed = {(each.code, each.path, each.row) for one in result.findings for each in one.static}
     own = sum(not each.static for each in result.findings)
-    parts = [f"{plural(len(confirmed), 'finding')} confirmed"]
+    parts = [f"{plural(len(confirmed), 'finding')} confirmed"] if confirmed else []
     wrong = len(places(result, "contradicted"))
     parts += [f"{wrong} contradicted"] if wrong else []
     parts += [f"{plural(own, 'line')} that only a run shows"] if own else []

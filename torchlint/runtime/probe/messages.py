@@ -136,7 +136,7 @@ class Rehearsed:
         steps: counted; `skipped` came before them.
         launches: in the whole process.
         ran: rows that ran in a step, by real path.
-        refused: what cannot be played, with the line that asked for it.
+        compiles: the script has asked for a compiled function, which runs as it is written.
         strip: one of the steps, in order.
     """
 
@@ -146,8 +146,8 @@ class Rehearsed:
     calls: list[CountedCall] = field(default_factory=list)
     memory: Filled = field(default_factory=Filled)
     ran: dict[str, list[int]] = field(default_factory=dict)
-    refused: list[tuple[str, Place | None]] = field(default_factory=list)
     strip: list[Stretch] = field(default_factory=list)
+    compiles: bool = False
 
 
 # the first look --------------------------------------------------------------------------------

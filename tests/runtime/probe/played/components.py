@@ -213,7 +213,11 @@ def layers() -> Iterator[tuple[str, Callable[[], Step]]]:
         "GRU": ((8, 8, 2), (3, 2, 8)),
         "LSTMCell": ((8, 8), flat),
         "GRUCell": ((8, 8), flat),
-        **dict.fromkeys("ReLU LeakyReLU PReLU ELU SELU CELU GELU SiLU Mish Sigmoid Tanh Softplus Softsign " "Hardtanh Hardswish Hardsigmoid LogSigmoid Tanhshrink Softshrink Hardshrink RReLU GLU".split(), ((), flat)),
+        **dict.fromkeys(
+            "ReLU LeakyReLU PReLU ELU SELU CELU GELU SiLU Mish Sigmoid Tanh Softplus Softsign "
+            "Hardtanh Hardswish Hardsigmoid LogSigmoid Tanhshrink Softshrink Hardshrink RReLU GLU".split(),
+            ((), flat),
+        ),
         "Softmax": ((1,), flat),
         "LogSoftmax": ((1,), flat),
         "TransformerEncoderLayer": ((8, 2, 16), (3, 2, 8)),
@@ -249,7 +253,7 @@ def layers() -> Iterator[tuple[str, Callable[[], Step]]]:
 def adaptive() -> Step:
     layer = nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10]).to("cuda")
     x, y = floats(6, 8), torch.tensor([0, 1, 6, 7, 12, 13], device="cuda")
-    return lambda: layer(x, y).loss.backward()
+    return lambda: [layer(x, y).loss.backward()]
 
 
 def attention() -> Step:

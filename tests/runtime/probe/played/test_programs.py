@@ -21,8 +21,9 @@ def counted() -> dict[str, Any]:
     """What all programs count, in one process that plays the device."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, programs.__file__]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -51,9 +52,10 @@ def refused(name: str, what: str) -> Any:
     """What stands in place of a class or a function that cannot be played; only a call fails."""
 
     def refuse(*_: Any, **__: Any) -> Any:
-        PLAYED.ledger.refuse(name)
+        place = PLAYED.ledger.line()
+        at = f" in {os.path.relpath(place[0])}:{place[1]}" if place else ""
         raise NotPlayedError(
-            f"torchlint cannot rehearse {what} ({name}); leave it out for the rehearsal."
+            f"{what} ({name}{at}) cannot be rehearsed; leave it out for the rehearsal."
         )
 
     plain = private.find(name.replace(".cuda.", ".cuda:"))

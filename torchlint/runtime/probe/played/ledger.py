@@ -109,10 +109,10 @@ class Ledger:
         """A model has been called since the last of them."""
         self.launches = 0
         """Of the whole process."""
+        self.compiles = False
+        """The script has asked for a compiled function."""
         self.peak: Place | None = None
         """The line that was running when the memory was fullest."""
-        self.unasked: dict[str, Place | None] = {}
-        """What cannot be played and was asked for all the same, with its first line."""
 
     def take(self) -> dict[Key, Tally]:
         """What was counted since the last call."""
@@ -201,17 +201,14 @@ class Ledger:
         """The user's line that is running."""
         return self._where()[0]
 
-    def refuse(self, what: str) -> None:
-        """Something was asked for that cannot be played."""
-        self.unasked.setdefault(what, self._where()[0])
-
     def _stretch(self, what: str, place: Place | None, memory: int = 0) -> None:
         last = self.strip[-1] if self.strip else None
         if last is not None and last.what == what and last.place == place:
             last.calls += 1
             last.memory = max(last.memory, memory)
         elif len(self.strip) < _MOST_STRETCHES:
-            self.strip.append(Stretch(what, place, 1, memory))
+            known = MARKS.alive() if memory else 0
+            self.strip.append(Stretch(what, place, 1, known))
 
     def _count(
         self, what: str, kind: str, place: Place | None, via: str | None, times: int = 1

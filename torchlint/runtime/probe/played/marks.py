@@ -126,6 +126,12 @@ class Marks:
         """Bytes on all devices; some of them may be gone."""
         return sum(each.now for each in self._devices.values())
 
+    def alive(self) -> int:
+        """Bytes on all devices."""
+        with self._lock:
+            self._sweep()
+        return self.now
+
     @property
     def peak(self) -> int:
         """Bytes of the fullest device, when it was fullest."""

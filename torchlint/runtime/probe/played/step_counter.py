@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import torch
 
 from torchlint.runtime.probe.messages import CountedCall, Filled, Rehearsed
-from torchlint.runtime.probe.played.marks import MARKS, device_of, storage_of
+from torchlint.runtime.probe.played.marks import MARKS, mark_of
 from torchlint.runtime.probe.played.ran_lines import RanLines
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, OPTIMIZER
 from torchlint.runtime.probe.steps.lane_clock import LaneClock
@@ -110,8 +110,8 @@ class StepCounter:
             list(merged.values()),
             _filled(ledger.peak),
             self._lines.seen(),
-            list(ledger.unasked.items()),
             [each for segment in (counted or [[]])[-1] for each in segment.strip],
+            ledger.compiles,
         )
 
 
@@ -156,14 +156,13 @@ def _filled(place: Place | None) -> Filled:
     counted: set[int] = set()
 
     def size(tensors: Iterable[Any]) -> int:
-        total = 0
-        for each in tensors:
-            if isinstance(each, torch.Tensor) and device_of(each) is not None:
-                storage = storage_of(each)
-                if storage._cdata not in counted:
-                    counted.add(storage._cdata)
-                    total += storage.nbytes()
-        return total
+        """Of their storages, each once."""
+        marks = [mark_of(each) for each in tensors if isinstance(each, torch.Tensor)]
+        new = {
+            id(each): each.size for each in marks if each is not None and id(each) not in counted
+        }
+        counted.update(new)
+        return sum(new.values())
 
     for each in gc.get_objects():
         if not issubclass(type(each), Optimizer) or not hasattr(each, "param_groups"):

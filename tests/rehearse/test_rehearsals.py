@@ -1,0 +1,183 @@
+"""Whole rehearsals, through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.warm_start import Torchlint
+
+SCRIPTS = Path(__file__).with_name("scripts")
+LAUNCHED = ["--nproc-per-node", "2"]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts do not run on Windows")
+
+
+def rehearsed(
+    torchlint: Torchlint, folder: Path, name: str, *more: str, code: int = 0
+) -> tuple[dict[str, Any], str]:
+    """What a rehearsal of one of `SCRIPTS` says, for programs and for people."""
+    project, out = folder / "project", folder / "rehearsal.json"
+    project.mkdir(exist_ok=True)
+    shutil.copy(SCRIPTS / f"{name}.py", project)
+    before = sorted(os.listdir(project))
+    words = ["--yes", "--isolated", "--json", str(out), "--steps", "6", *more]
+    ended, said = torchlint(["rehearse", f"{name}.py", *words], project)
+    assert ended == code, said
+    assert sorted(os.listdir(project)) == before
+    return json.loads(out.read_text()), said
+
+
+def rows(found: dict[str, Any], name: str) -> dict[int, tuple[str, ...]]:
+    """The codes of findings by their rows."""
+    by_row: dict[int, list[str]] = {}
+    for each in found["findings"]:
+        assert each["path"] == f"{name}.py"
+        by_row.setdefault(each["row"], []).append(each["code"])
+    return {row: tuple(sorted(codes)) for row, codes in by_row.items()}
+
+
+def test_each_line_is_counted_and_nothing_else(warm_torchlint: Torchlint, tmp_path: Path) -> None:
+    found, said = rehearsed(warm_torchlint, tmp_path, "plain")
+    lines = (SCRIPTS / "plain.py").read_text(encoding="utf-8").splitlines()
+    planted = {
+        row: planted
+        for row, line in enumerate(lines, 1)
+        if (planted := re.search(r"# (TR\d+) (.+)$", line))
+    }
+    assert rows(found, "plain") == {row: (each[1],) for row, each in planted.items()}
+    by_row = {each["row"]: each for each in found["findings"]}
+    for row, each in planted.items():
+        if each[1] == "TR201":
+            assert sum(by_row[row]["values"]["kinds"].values()) == int(each[2].split()[0])
+            before = by_row[row]["values"]["before_backward"]
+            assert before == int("before backward" in each[2])
+    seen = found["rehearsal"]
+    assert (seen["steps"], seen["skipped"]) == (6, 2)
+    assert (seen["waits"], seen["before_backward"], seen["copies"]) == (6, 1, 3)
+    assert seen["copied"] == 32 * 16 * 4 + 32 * 8 + 16
+    assert "Counts are exact" in said
+
+
+def test_findings_of_check_are_confirmed_or_contradicted(
+    warm_torchlint: Torchlint, tmp_path: Path
+) -> None:
+    (tmp_path / "project").mkdir()
+    script = (SCRIPTS / "plain.py").read_text(encoding="utf-8")
+    # The count is said to be on the device, so `check` reports what reads it.
+    script = script.replace("steps = torch.zeros(())", "steps = model_steps(device)")
+    script = script.replace(
+        "data = Tensor", "def model_steps(device):\n    return torch.zeros(())\n\n\ndata = Tensor"
+    )
+    (tmp_path / "project" / "train.py").write_text(script, encoding="utf-8")
+    out = tmp_path / "rehearsal.json"
+    words = ["rehearse", "train.py", "--yes", "--isolated", "--json", str(out), "--steps", "4"]
+    code, said = warm_torchlint(words, tmp_path / "project")
+    assert code == 0, said
+    found = json.loads(out.read_text())
+    told = {(each["code"], each["status"]) for each in found["static"]}
+    assert {("TL201", "confirmed"), ("TL202", "confirmed"), ("TL205", "confirmed")} <= told
+    assert "3 findings confirmed" in said or "4 findings confirmed" in said
+
+
+def test_what_passes_through_threads_copies_and_hooks_stays_on_the_device(
+    warm_torchlint: Torchlint, tmp_path: Path
+) -> None:
+    found, _ = rehearsed(warm_torchlint, tmp_path, "threads")
+    seen = found["rehearsal"]
+    assert found["findings"] == []
+    assert (seen["waits"], seen["awaited_copies"]) == (0, 0)
+    assert seen["launches"] > 20
+
+
+def test_a_script_that_leaves_the_gpu_alone_is_told_so(
+    warm_torchlint: Torchlint, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "model = torch.nn.Linear(4, 4)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for _ in range(40):\n"
+        "    loss = model(torch.rand(2, 4)).sum()\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+        "    print(loss.item())\n"
+    )
+    code, said = warm_torchlint(["rehearse", "train.py", "--yes"], tmp_path)
+    assert code == 0
+    assert "does not use the GPU" in said
+
+
+def test_what_cannot_be_played_is_named_with_its_line(
+    warm_torchlint: Torchlint, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("import torch\n\ngraph = torch.cuda.CUDAGraph()\n")
+    code, said = warm_torchlint(["rehearse", "train.py", "--yes"], tmp_path)
+    assert code == 4
+    assert "A CUDA graph (torch.cuda.CUDAGraph in train.py:3) cannot be rehearsed" in said
+
+
+def test_what_is_compiled_runs_as_it_is_written(warm_torchlint: Torchlint, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "model = torch.compile(torch.nn.Linear(4, 4).cuda())\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for _ in range(40):\n"
+        "    loss = model(torch.rand(2, 4, device='cuda')).sum()\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+        "    loss.item()\n"
+    )
+    code, said = warm_torchlint(["rehearse", "train.py", "--yes"], tmp_path)
+    assert code == 0, said
+    assert "train.py:8" in said
+    assert "not played    torch.compile" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "via", "copies"),
+    [
+        pytest.param("with_lightning", "lightning", "late", marks=pytest.mark.needs("lightning")),
+        pytest.param(
+            "with_transformers", "transformers", "blocking", marks=pytest.mark.needs("transformers")
+        ),
+        pytest.param("with_accelerate", None, "pageable", marks=pytest.mark.needs("accelerate")),
+        pytest.param("with_ignite", "ignite", "pageable", marks=pytest.mark.needs("ignite")),
+    ],
+)
+def test_frameworks(
+    warm_torchlint: Torchlint, tmp_path: Path, name: str, via: str | None, copies: str
+) -> None:
+    found, _ = rehearsed(warm_torchlint, tmp_path, name)
+    reads = [each for each in found["findings"] if each["code"] == "TR201"]
+    (moved,) = (each for each in found["findings"] if each["code"] == "TR202")
+    assert via is None or any(via in each["fact"] for each in reads) or name == "with_transformers"
+    kinds = {"late": "pageable, non-blocking"}.get(copies, copies)
+    assert moved["values"]["kinds"] == {kinds: 2}
+    assert found["rehearsal"]["used"]
+    assert not any(each["code"] == "TR204" for each in found["findings"])
+
+
+def started(words: list[str], folder: Path) -> tuple[int, str]:
+    """torchlint in a Python of its own: torchrun starts others."""
+    command = [sys.executable, "-m", "torchlint", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_two_ranks_have_a_gpu_each(tmp_path: Path) -> None:
+    found, _ = rehearsed(started, tmp_path, "ranks", *LAUNCHED)
+    seen = found["rehearsal"]
+    assert {each["code"] for each in found["findings"]} == {"TR201"}
+    assert (seen["waits"], seen["copies"], seen["awaited_copies"]) == (1, 2, 0)
+    assert seen["exchanged"] > 0
+    assert found["environment"]["processes"] == 2
