@@ -14,7 +14,7 @@ from torchlint.config.settings import ConfigError
 from torchlint.experiment.figures import TIMES
 from torchlint.finding import Finding, Position, Tier
 from torchlint.profile import earlier_profile
-from torchlint.profile.earlier_profile import Rehearsed
+from torchlint.profile.earlier_profile import SeenLines
 from torchlint.report.terminal.safe_text import visible
 from torchlint.silence.tiers import Shown
 
@@ -99,7 +99,7 @@ class _Seen:
     def __init__(self, profile: EarlierProfile) -> None:
         self._since = f" of {profile.date}" if profile.date else ""
         self._place = cache(os.path.realpath)
-        self._rehearsal = Rehearsed.of(profile)
+        self._rehearsal = SeenLines.of(profile)
         self._profile = profile
         self._said: dict[tuple[str, str, int], str] = {}
         shares: dict[tuple[str, str, int], float] = {}

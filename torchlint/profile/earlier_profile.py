@@ -151,7 +151,7 @@ def decode(data: bytes) -> EarlierProfile:
         raise ConfigError(f"This profile is damaged: {wrong}; write it again.") from None
 
 
-class Rehearsed:
+class SeenLines:
     """What a rehearsal says about findings of `check` in files that have not changed since.
 
     Args:
@@ -165,7 +165,7 @@ class Rehearsed:
         self._unchanged: dict[str, bool] = {}
 
     @classmethod
-    def of(cls, profile: EarlierProfile) -> Rehearsed | None:
+    def of(cls, profile: EarlierProfile) -> SeenLines | None:
         """That of a profile; None if it is of a real run."""
         return None if profile.rehearsal is None else cls(profile.rehearsal)
 

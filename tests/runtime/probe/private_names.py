@@ -206,4 +206,43 @@ NAMES: tuple[Name, ...] = (
     ),
     Name(("torch._C:PyTorchFileReader",), "torch.load does not find what was saved elsewhere"),
     Name(("torch._C:PyTorchFileWriter",), "torch.save writes to the project without overlayfs"),
+    # a played device
+    Name(
+        ("torch.multiprocessing.reductions:StorageWeakRef",),
+        "nothing can be rehearsed: a tensor's place is kept by its storage",
+        word="_weak_ref",
+    ),
+    Name(("torch.storage:TypedStorage",), "the same", word="_cdata"),
+    Name(
+        ("torch.storage:TypedStorage",),
+        "checkpoints come back to the host in a rehearsal",
+        word="_untyped_storage",
+    ),
+    Name(("torch._C:_nn._parse_to",), "nothing can be rehearsed: `Tensor.to` is not understood"),
+    Name(
+        ("torch._ops:OpOverload",),
+        "in a rehearsal views count as operations, and dropout draws from the host's numbers",
+        word="_schema",
+    ),
+    Name(
+        ("torch.autograd:_engine_run_backward", "torch.autograd.graph:_engine_run_backward"),
+        "in a rehearsal what a backward pass makes may lie on the host",
+        optional=True,  # since torch 2.2
+    ),
+    Name(
+        ("torch.utils._device:_device_constructors",),
+        "in a rehearsal torch.set_default_device does nothing",
+    ),
+    Name(("torch.utils._device:DeviceContext",), "the same for `with torch.device(...)`"),
+    Name(("torch._tensor_str:_str_intern",), "printing a tensor is no wait in a rehearsal"),
+    Name(
+        ("torch._C:_group_tensors_by_device_and_dtype",),
+        "in a rehearsal optimizers seem to move tensors to the host",
+    ),
+    Name(
+        ("torch._C:_cuda_isCurrentStreamCapturing",),
+        "a rehearsal fails where torch was built for CUDA",
+        optional=True,
+    ),
+    Name(("torch._dynamo",), "the first optimizer of a rehearsal asks what CUDA there is"),
 )

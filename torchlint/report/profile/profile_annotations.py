@@ -35,7 +35,7 @@ def as_commands(result: Profile) -> Iterator[str]:
     yield from github.render(as_findings(result), [*problems, *_problems(result)])
     changes = words.changes(result)
     if changes:
-        command = "profile" if result.rehearsal is None else "rehearse"
+        command = "rehearse" if result.rehearsal and not result.timing else "profile"
         yield github.notice(f"torchlint {command}", "\n".join(changes))
 
 

@@ -405,3 +405,80 @@ def backward_number() -> int | None:
     node = None if current is MISSING else current()
     number = getattr(node, "_sequence_nr", None)
     return None if number is None else int(number())
+
+
+# A played device -----------------------------------------------------------------------------
+
+
+def address(storage: Any) -> int:
+    """Of a storage, as long as there is a reference to it, a weak one too."""
+    return int(storage._cdata)
+
+
+def untyped(storage: Any) -> Any:
+    """The untyped storage in one that may have a type."""
+    return getattr(storage, "_untyped_storage", storage)
+
+
+def parse_to() -> Any:
+    """What reads the arguments of `Tensor.to`: device, type, whether to wait, and layout."""
+    return find("torch._C:_nn._parse_to")
+
+
+def functions_in_c() -> Any:
+    """The module of torch's functions for neural networks in C++."""
+    return find("torch._C:_nn")
+
+
+def schema(operation: Any) -> Any:
+    """Arguments and results of an operation; None if it has none, as one that takes functions."""
+    return getattr(operation, "_schema", None)
+
+
+def wrap_engine(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what runs backward passes by `make` of it, wherever it is looked up."""
+    for where in ("torch.autograd", "torch.autograd.graph"):
+        module = find(where)
+        plain = getattr(module, "_engine_run_backward", None)
+        if plain is not None:
+            module._engine_run_backward = make(plain)
+
+
+def device_context() -> tuple[Any, frozenset[Any]]:
+    """The class behind `with torch.device(…)`, and the functions to which it adds the device; it
+    has to be asked before they are replaced."""
+    constructors = find("torch.utils._device:_device_constructors")
+    known = frozenset() if constructors is MISSING else frozenset(constructors())
+    return find("torch.utils._device:DeviceContext"), known
+
+
+def wrap_printer(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what writes a tensor out by `make` of it."""
+    module = find("torch._tensor_str")
+    plain = getattr(module, "_str_intern", None)
+    if plain is not None:
+        module._str_intern = make(plain)
+
+
+def wrap_grouping(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what sorts tensors by device and type by `make` of it, wherever it is looked up."""
+    name = "_group_tensors_by_device_and_dtype"
+    plain = find(f"torch._C:{name}")
+    if plain is MISSING:
+        return
+    grouped = make(plain)
+    for module in [find("torch._C"), *sys.modules.values()]:
+        if getattr(module, "__dict__", {}).get(name) is plain:
+            setattr(module, name, grouped)
+
+
+def capture_no_graphs() -> None:
+    """No CUDA stream is being captured."""
+    native = find("torch._C")
+    if hasattr(native, "_cuda_isCurrentStreamCapturing"):
+        native._cuda_isCurrentStreamCapturing = lambda: False
+
+
+def load_compiler() -> None:
+    """Import dynamo now: it asks what CUDA there is while it is imported."""
+    find("torch._dynamo")

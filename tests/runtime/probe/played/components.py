@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import sys
 import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-os.environ["TORCHDYNAMO_DISABLE"] = "1"
-
-import programs
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from tests.runtime.probe.played import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -313,6 +311,27 @@ def mixed(dtype: torch.dtype, *, scaled: bool) -> Step:
 
     return step
 
+
+WAITS: dict[str, tuple[dict[str, float], str]] = {
+    "ASGD": ({"item": 4, "copies": 4}, "torch/optim/asgd.py: eta and mu are of the device"),
+    "ASGD foreach": ({"item": 4, "copies": 4}, "the same"),
+    "ASGD for-loop": ({"item": 12, "copies": 8}, "the same, and the step of each parameter"),
+    "Adafactor": ({"item": 8}, "torch/optim/_adafactor.py: norms of parameters and updates"),
+    "Adafactor foreach": ({"item": 8}, "the same"),
+    "Adafactor for-loop": ({"item": 8}, "the same"),
+    "SparseAdam": ({"coalesce": 1}, "sparse/cuda/SparseCUDATensor.cu:41"),
+    "GaussianNLLLoss": ({"bool": 1}, "torch/nn/functional.py: whether a variance is negative"),
+    "CTCLoss": ({"ctc_loss": 7}, "cuda/LossCTC.cu:286, :636, LossCTC.cpp:482"),
+    "BatchNorm2d without momentum": ({"float": 1}, "torch/nn/modules/batchnorm.py:192"),
+    "AdaptiveLogSoftmaxWithLoss": (
+        {"nonzero": 3, "mask_index": 3},
+        "torch/nn/modules/adaptive.py: the targets of each cluster",
+    ),
+    "autocast float16, GradScaler": ({"item": 1}, "torch/amp/grad_scaler.py:371"),
+}
+"""What makes the host wait, how often in a step, and where torch's source says so. Everything else
+waits for nothing. LBFGS decides by its gradients, as often as its search takes."""
+KINDS = {"LBFGS": {"float", "bool", "item"}}
 
 SETS = (optimizers, schedulers, losses, layers, precision)
 

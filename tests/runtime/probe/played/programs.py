@@ -15,8 +15,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-os.environ["TORCHDYNAMO_DISABLE"] = "1"
-
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -572,6 +570,7 @@ def play() -> Any:
     from torchlint.runtime.probe.played import device
     from torchlint.runtime.probe.run_settings import PlayedDevice, RunSettings
 
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
     settings = RunSettings(main="", project=os.path.dirname(__file__), played=PlayedDevice("a100"))
     return device.play(settings)
 

@@ -11,21 +11,30 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.probe.played import programs
+from tests.runtime.probe.played import components, programs
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
-@pytest.fixture(scope="module")
-def counted() -> dict[str, Any]:
-    """What all programs count, in one process that plays the device."""
+def counted_by(file: str) -> dict[str, Any]:
+    """What a file's programs count, in one process that plays the device."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, programs.__file__]
     done = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+        [sys.executable, file],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=ROOT,
     )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+@pytest.fixture(scope="module")
+def counted() -> dict[str, Any]:
+    """What all programs count."""
+    return counted_by(programs.__file__)
 
 
 @pytest.mark.parametrize("name", programs.PROGRAMS)
@@ -37,3 +46,13 @@ def test_each_step_counts_what_the_source_of_torch_implies(
         pytest.skip(f"torch {program.since} has it")
     expected = {kind: count for kind, count in program.expected.items() if count}
     assert counted[name] == [expected] * programs.STEPS, program.source
+
+
+def test_optimizers_losses_and_layers_wait_where_torch_says_and_nowhere_else() -> None:
+    found = counted_by(components.__file__)
+    for name, kinds in components.KINDS.items():
+        assert set(found.pop(name)) == kinds
+    assert {name: each for name, each in found.items() if each} == {
+        name: each for name, (each, _) in components.WAITS.items()
+    }
+    assert len(found) > 140

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import torch
 
+from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played.marks import MARKS
 from torchlint.runtime.probe.played.state import PLAYED
 
@@ -19,7 +20,7 @@ def install() -> None:
 
 
 def _tag(storage: Any) -> str | None:
-    untyped = getattr(storage, "_untyped_storage", storage)
+    untyped = private.untyped(storage)
     if not isinstance(untyped, torch.UntypedStorage):
         return None
     mark = MARKS.of(untyped)
@@ -31,5 +32,5 @@ def _restore(storage: Any, location: str) -> Any:
         return None
     index = PLAYED.index_of(location)
     assert index is not None
-    MARKS.put(getattr(storage, "_untyped_storage", storage), index)
+    MARKS.put(private.untyped(storage), index)
     return storage

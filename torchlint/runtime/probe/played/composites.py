@@ -29,9 +29,7 @@ def install() -> None:
     plain_ctc_loss = torch.ctc_loss
     replace(torch, "ctc_loss", _by_lists)
     private.script_like(torch.ctc_loss, plain_ctc_loss)
-    inner = private.find("torch._tensor_str")
-    if hasattr(inner, "_str_intern"):
-        replace(inner, "_str_intern", _printed)
+    private.wrap_printer(_printed)
 
 
 def _unread(reads: Callable[..., int]) -> Callable[[Function], Function]:
@@ -114,7 +112,7 @@ def _by_lists(plain: Function) -> Function:
 
 _FUNCTIONS: Final = (
     (torch.nn.functional, "one_hot", _of_one_hot),
-    (torch._C._nn, "one_hot", _of_one_hot),
+    (private.functions_in_c(), "one_hot", _of_one_hot),
     # Sorting.cpp: until 2.7 a CPU looks whether they are between 0 and 1.
     (torch, "quantile", lambda *_, **__: 0),
     (torch, "nanquantile", lambda *_, **__: 0),

@@ -40,7 +40,6 @@ def install() -> None:
         inner = getattr(_CUDA, module, None)
         _put(inner, {name: each for name, each in _ANSWERS.items() if hasattr(inner, name)})
     _CUDA.streams.Stream, _CUDA.streams.Event = played_streams.PlayedStream, played_streams.Event
-    _CUDA._initialized = True
     _CUDA.default_generators = _Generators()
     legacy_types.install(_CUDA)
     torch.Generator = generators.Generator  # type: ignore[misc]
@@ -257,6 +256,7 @@ _ANSWERS: Final[dict[str, Any]] = {
     "can_device_access_peer": lambda device, peer_device: True,
     "is_bf16_supported": _supports_bfloat16,
     "is_tf32_supported": lambda: PLAYED.card.capability >= (8, 0),
+    "_initialized": True,
     "init": _nothing,
     "_lazy_init": _nothing,
     "_lazy_call": _call_now,
@@ -352,6 +352,4 @@ def _play_backends() -> None:
     backends.cudnn.is_acceptable = lambda tensor: False
     if torch.version.cuda is None:
         torch.version.cuda = _DRIVER
-    capturing = private.find("torch._C:_cuda_isCurrentStreamCapturing")
-    if capturing is not private.MISSING:
-        torch._C._cuda_isCurrentStreamCapturing = lambda: False
+    private.capture_no_graphs()

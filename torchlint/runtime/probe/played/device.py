@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import (
     checkpoints,
     composites,
@@ -31,7 +32,7 @@ def play(settings: RunSettings) -> Ledger:
     PLAYED.card = CARDS[settings.played.card]
     PLAYED.devices = max(settings.played.devices, rank_device() + 1)
     PLAYED.ledger = Ledger(settings)
-    import torch._dynamo  # noqa: F401 - it looks at what CUDA there is while it is imported
+    private.load_compiler()
 
     tensors.install()
     factories.install()

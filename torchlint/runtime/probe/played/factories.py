@@ -33,15 +33,13 @@ _FROM_DATA: Final = ("tensor", "as_tensor", "asarray")
 
 def install() -> None:
     """Replace them, in this process."""
-    contexts = private.find("torch.utils._device:_device_constructors")
-    known = contexts() if contexts is not private.MISSING else set()  # before they are replaced
+    context, known = private.device_context()
     for name in _NAMES:
         _replace(torch, name, like=name in _LIKE)
     for name in _FROM_DATA:
         _replace(torch, name, fills=True)
     for name in ("fftfreq", "rfftfreq"):
         _replace(torch.fft, name)
-    context: Any = private.find("torch.utils._device:DeviceContext")
     if context is not private.MISSING:
         replace(context, "__torch_function__", lambda plain: _in_context(plain, known))
 

@@ -25,13 +25,13 @@ class Generator(_Plain, metaclass=_Meta):  # type: ignore[misc]
     def __new__(cls, device: Any = "cpu") -> Any:
         index = PLAYED.index_of(device)
         made = super().__new__(cls, device="cpu" if index is not None else device)
-        made._torchlint_lies = index
+        made.torchlint_lies = index
         return made
 
     @property
     def device(self) -> Any:
         """Where it draws."""
-        index = getattr(self, "_torchlint_lies", None)
+        index = getattr(self, "torchlint_lies", None)
         return torch.device("cpu") if index is None else torch.device("cuda", index)
 
 

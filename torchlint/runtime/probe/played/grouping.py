@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,19 +12,10 @@ from torchlint.runtime.probe.played.marks import device_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NAME = "_group_tensors_by_device_and_dtype"
-
 
 def install() -> None:
     """Replace the function where it is looked up."""
-    plain = private.find(f"torch._C:{_NAME}")
-    if plain is private.MISSING:
-        return
-    grouped = _grouped(plain)
-    setattr(torch._C, _NAME, grouped)
-    for module in list(sys.modules.values()):
-        if getattr(module, "__dict__", {}).get(_NAME) is plain:
-            setattr(module, _NAME, grouped)
+    private.wrap_grouping(_grouped)
 
 
 def _grouped(plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 from torch.multiprocessing import reductions
 
+from torchlint.runtime.probe import private
+
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Place
 
@@ -86,11 +88,11 @@ class Marks:
 
     def of(self, storage: Any) -> StorageMark | None:
         """That of an untyped storage; None: it lies on the host, and nobody knows who made it."""
-        return self._by_address.get(storage._cdata)
+        return self._by_address.get(private.address(storage))
 
     def put(self, storage: Any, lies: int, made: Made | None = None) -> None:
         """Let a storage lie there from now on."""
-        address = storage._cdata
+        address = private.address(storage)
         with self._lock:
             mark = self._by_address.get(address)
             if mark is None:

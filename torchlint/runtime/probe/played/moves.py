@@ -47,11 +47,7 @@ def of_backward() -> int | None:
 
 def watch_backward() -> None:
     """Know whose gradients are taken: formulas in C++ make tensors without asking where."""
-    engine: Any = torch.autograd
-    for module in (engine, engine.graph):
-        plain = getattr(module, "_engine_run_backward", None)
-        if plain is not None:
-            module._engine_run_backward = _rooted(plain)
+    private.wrap_engine(_rooted)
 
 
 def _rooted(plain: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.played import generators, moves, precision, waits
+from torchlint.runtime.probe.played import generators, moves, stand_ins, waits
 from torchlint.runtime.probe.played.ledger import COLLECTIVE, MIXED, SMALL
 from torchlint.runtime.probe.played.marks import HOST, OPEN, UNSAID, mark_of, put
 from torchlint.runtime.probe.played.state import PLAYED
@@ -73,7 +73,7 @@ class _Facts:
     def __init__(self, operation: Any) -> None:
         self.name = name_of(operation)
         self.space = self.name.partition("::")[0]
-        schema = getattr(operation, "_schema", None)
+        schema = private.schema(operation)
         self.kernel = (
             self.name not in _NO_KERNEL and self.space not in _FREE and not _is_view(schema)
         )
@@ -152,7 +152,7 @@ def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
         if facts.name in _COPIES:
             return moves.copy_in_place(func, facts.name, args, kwargs)
         _meet(facts, lying, args, kwargs)
-    func = precision.STAND_INS.get(facts.name, func)
+    func = stand_ins.STAND_INS.get(facts.name, func)
     if facts.random and where is not None:
         result = generators.draw(where, func, args, kwargs, takes=facts.generator)
     else:

@@ -62,11 +62,11 @@ class Event:
     """`torch.cuda.Event`; between two of them passes the time of the host."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self._at: float | None = None
+        self.recorded_at: float | None = None
 
     def record(self, stream: Any = None) -> None:
         """It is now."""
-        self._at = time.perf_counter()
+        self.recorded_at = time.perf_counter()
 
     def synchronize(self) -> None:
         """The host waits."""
@@ -85,9 +85,9 @@ class Event:
         Raises:
             RuntimeError: one of the two was not recorded.
         """
-        if self._at is None or end_event._at is None:
+        if self.recorded_at is None or end_event.recorded_at is None:
             raise RuntimeError("Both events must be recorded before calculating elapsed time.")
-        return max(1e-3, 1000.0 * (end_event._at - self._at))
+        return max(1e-3, 1000.0 * (end_event.recorded_at - self.recorded_at))
 
     def ipc_handle(self) -> bytes:
         """Other processes cannot share it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
+from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import moves, waits
 from torchlint.runtime.probe.played.marks import (
     MARKS,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _Tensor: Any = torch.Tensor
 _Storage: Any = torch.UntypedStorage
-_parse: Any = torch._C._nn._parse_to
+_parse: Any = private.parse_to()
 _TYPES: Final = {
     torch.float32: "FloatTensor",
     torch.float64: "DoubleTensor",
