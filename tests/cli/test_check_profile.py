@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.profile.results import confirmed, profile, read_at, written
+from tests.report.profile.sample_profiles import rehearsal, rehearsed
 from torchlint.experiment.figures import TIMES
 from torchlint.finding import Tier
+from torchlint.profile.profile_result import RehearsedLine
+from torchlint.report.profile.profile_json import render
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,3 +149,78 @@ def test_a_profile_of_another_folder_is_said_to_match_nothing(
         "warning: ../profile.json matches nothing here: there is no train.py in this folder; run "
         "check in the folder where the profile was made."
     ) in done.err
+
+
+# after a rehearsal -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def seen(here: Path) -> Path:
+    """A rehearsal in which rows 5 to 12 of `train.py` ran, row 9 read a value as `check` says, and
+    row 11 read another one."""
+    digest = sha256((here / "train.py").read_bytes()).hexdigest()
+    found = rehearsed(
+        findings=(
+            read_at(row=9, census=False, static=confirmed(9)),
+            read_at(row=11, census=False, rules=("TL201", "TL202")),
+        ),
+        rehearsal=rehearsal(
+            ran={"train.py": tuple(range(5, 13))},
+            files={"train.py": digest},
+            lines=tuple(RehearsedLine("train.py", row, 1.0, 1.0, 0.0, 0.0) for row in (9, 11)),
+        ),
+    )
+    (here / "rehearsal.json").write_text(render(found))
+    return here / "train.py"
+
+
+def said_of(torchlint: Run, *words: str) -> dict[tuple[int, str], str]:
+    """Messages by row and code."""
+    words = ("check", "--profile", "rehearsal.json", "--output-format", "json", *words)
+    found = json.loads(torchlint(*words).text)
+    return {(each["location"]["row"], each["code"]): each["message"] for each in found}
+
+
+@pytest.mark.usefixtures("seen")
+def test_what_was_counted_is_a_finding_and_what_was_not_is_none(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding
+) -> None:
+    linter.findings = [
+        make_finding("train.py", 7),  # ran, and waited for nothing
+        make_finding("train.py", 8, code="TL304"),  # a rehearsal cannot tell
+        make_finding("train.py", 9, tier=Tier.HINT),
+        make_finding("train.py", 14),  # did not run
+    ]
+    found = said_of(torchlint)
+    assert sorted(found) == [(8, "TL304"), (9, "TL201"), (11, "TR201"), (14, "TL201")]
+    assert found[9, "TL201"].endswith("A rehearsal of 2026-07-01 counted 1 reads a step.")
+    assert found[11, "TR201"].startswith("1 reads a step; keep it there.")
+    assert (11, "TR201") not in said_of(torchlint, "--select", "TL3")
+    assert (11, "TR201") in said_of(torchlint, "--select", "TL2")
+
+
+def test_of_a_file_that_has_changed_a_rehearsal_says_nothing(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding, seen: Path
+) -> None:
+    linter.findings = [make_finding("train.py", 7)]
+    seen.write_text("x = 2\n" * 20)
+    assert sorted(said_of(torchlint)) == [(7, "TL201")]
+
+
+def test_why_says_that_a_rehearsal_contradicts_a_rule(
+    torchlint: Run, seen: Path, here: Path
+) -> None:
+    loop = (
+        "import torch\nmodel, loader = torch.nn.Linear(2, 2).cuda(), []\n"
+        "optimizer = torch.optim.SGD(model.parameters())\nfor x in loader:\n"
+        "    loss = model(x.cuda()).sum()\n    loss.backward()\n    optimizer.step()\n"
+        "    print(loss.item())\n"
+    )
+    seen.write_text(loop)
+    values = json.loads((here / "rehearsal.json").read_text())
+    values["rehearsal"]["files"]["train.py"] = sha256(seen.read_bytes()).hexdigest()
+    (here / "rehearsal.json").write_text(json.dumps(values))
+    assert "TL201 item-in-step-loop: reported" in torchlint("why", "train.py:8").text
+    said = torchlint("why", "train.py:8", "TL201", "--profile", "rehearsal.json").text
+    assert "TL201 item-in-step-loop: not reported" in said
+    assert "In a rehearsal of 2026-07-01 this line ran in a step" in said

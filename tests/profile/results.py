@@ -20,10 +20,10 @@ def read_at(
     **more: Any,
 ) -> RunFinding:
     """A read of the census, or with a share one of a GPU."""
-    values = {"kinds": {kind: per_step}}
+    more = {"census": share is None, "values": {"kinds": {kind: per_step}}, **more}
     return RunFinding(
         "TR201", "host-read", path, row, f"{per_step:g} reads a step", "keep it there", share,
-        census=share is None, values=values, **more,
+        **more,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import click
 from torchlint.cli.printing import print_lines
 from torchlint.config.settings import ConfigError
 from torchlint.experiment.figures import TIMES
+from torchlint.explain.rule_answers import Reason
 from torchlint.finding import Finding, Position, Tier
 from torchlint.profile import earlier_profile
 from torchlint.profile.earlier_profile import SeenLines
@@ -21,6 +23,7 @@ from torchlint.silence.tiers import Shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from torchlint.explain.why import Explanation
     from torchlint.profile.earlier_profile import EarlierProfile
     from torchlint.project.target import Target
 
@@ -122,7 +125,10 @@ class _Seen:
     def contradicts(self, finding: Finding) -> bool:
         """Whether its line ran in a rehearsal, and does not do what it says."""
         seen = self._rehearsal
-        return seen is not None and finding.start.cell is None and seen.contradicts(finding)
+        if seen is None or finding.start.cell is not None:
+            return False
+        rows = finding.start.row, finding.end.row
+        return seen.contradicts(finding.code, finding.path, *rows)
 
     def more(self, targets: Mapping[str, Target]) -> Iterator[Finding]:
         """What a rehearsal has seen in unchanged files where `check` has no finding."""
@@ -133,8 +139,29 @@ class _Seen:
             target = targets.get(self._place(each.path)) if each.path else None
             if each.confirmed or target is None or not seen.is_unchanged(each.path):
                 continue
-            if target.selection.enabled(each.code, each.name):
+            rules = each.rules  # about the same thing; if all are off, nobody wants to hear of it
+            if not rules or any(target.selection.enabled(code, code) for code in rules):
                 at = Position(each.row, 1)
                 said = f"{each.fact[:1].upper()}{each.fact[1:]}; {each.action}."
                 message = f"{said} A rehearsal{self._since} counted it."
                 yield Finding(each.code, each.name, Tier.DEFAULT, message, target.path, at, at)
+
+
+def with_reasons(found: Explanation, profile: EarlierProfile, path: str, row: int) -> Explanation:
+    """The answers of the rules for a line; those that a rehearsal contradicts are no findings of
+    `check --profile`, and say so."""
+    seen = SeenLines.of(profile)
+    if seen is None:
+        return found
+    since = f" of {profile.date}" if profile.date else ""
+    reason = Reason(
+        f"In a rehearsal{since} this line ran in a step, and the host waited for nothing here.",
+        "With --profile, check leaves it out until the file changes.",
+    )
+    answers = tuple(
+        replace(each, reported=None, reasons=(reason, *each.reasons), near=True)
+        if each.reported is not None and seen.contradicts(each.code, path, row, row)
+        else each
+        for each in found.answers
+    )
+    return replace(found, answers=answers)

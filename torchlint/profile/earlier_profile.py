@@ -20,7 +20,6 @@ from torchlint.silence.until import parse_date
 
 if TYPE_CHECKING:
     from torchlint.experiment.machine import Environment
-    from torchlint.finding import Finding
 
 MAX_BYTES: Final = 16 << 20
 _NO_PROFILE: Final = (
@@ -51,6 +50,7 @@ class EarlierFinding(Struct, frozen=True):
     name: _Text = ""
     fact: _Text = ""
     action: _Text = ""
+    rules: Annotated[tuple[_Code, ...], Meta(max_length=100)] = ()
     share: Annotated[float, Meta(ge=0, lt=1)] | None = None
     values: object = None
     static: Annotated[tuple[_Confirmed, ...], Meta(max_length=2_000)] = ()
@@ -177,12 +177,11 @@ class SeenLines:
             self._unchanged[real] = known is not None and digest_of(real) == known
         return self._unchanged[real]
 
-    def contradicts(self, finding: Finding) -> bool:
-        """Whether the line of a finding ran, and does not do what the finding says."""
-        if finding.code not in OF_WAITS or not self.is_unchanged(finding.path):
+    def contradicts(self, code: str, path: str, first: int, last: int) -> bool:
+        """Whether these rows ran, and do not do what a finding of this rule says."""
+        if code not in OF_WAITS or not self.is_unchanged(path):
             return False
-        real = os.path.realpath(finding.path)
-        rows = range(finding.start.row, max(finding.start.row, finding.end.row) + 1)
+        real, rows = os.path.realpath(path), range(first, max(first, last) + 1)
         ran = not self._ran.get(real, set()).isdisjoint(rows)
         return ran and not any((real, row) in self._asked for row in rows)
 

@@ -29,11 +29,22 @@ if TYPE_CHECKING:
 @click.argument("place", metavar="FILE:LINE")
 @click.argument("rule", required=False, metavar="[CODE|NAME]")
 @click.option("--project", metavar="PATH", help="The file or folder with what may call it.")
+@click.option(
+    "--profile",
+    "profile_file",
+    metavar="FILE",
+    help="Say what `check --profile` does with this file of `torchlint rehearse --json`.",
+)
 @tree_options
 @cache_options
 @output_format("text", "json")
 def command(
-    place: str, rule: str | None, project: str | None, options: Options, output_format: str
+    place: str,
+    rule: str | None,
+    project: str | None,
+    profile_file: str | None,
+    options: Options,
+    output_format: str,
 ) -> None:
     """Explain why rules did or did not report a line.
 
@@ -47,6 +58,7 @@ def command(
       torchlint why train.py:42 TL201            this rule, whatever it decided
       torchlint why lab.ipynb:3:12 TL201         line 12 of the third code cell
       torchlint why src/engine.py:42 --project . with the callers in this folder
+      torchlint why train.py:42 --profile r.json what a rehearsal has seen there
 
     A rule about code that runs on each step depends on who calls a function. `why` reads the
     current folder as one project, or the folder of the file if that is elsewhere; --project names
@@ -54,6 +66,7 @@ def command(
 
     Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
     """
+    from torchlint.cli.ceilings import read_profile, with_reasons
     from torchlint.cli.commands.rule_command import find
     from torchlint.explain.why import explain
     from torchlint.report import why_report as report
@@ -61,6 +74,7 @@ def command(
     from torchlint.ruleapi.registry import all_rules
 
     path, position = _place(place)
+    profile = None if profile_file is None else read_profile(profile_file)
     rules = list(all_rules().values()) if rule is None else [find(rule)]
     around = project or ("." if _is_below(path, ".") else os.path.dirname(path) or ".")
     store = store_from(options)
@@ -80,6 +94,8 @@ def command(
     except SourceError as error:
         print_diagnostics([error.diagnostic])
         raise click.exceptions.Exit(2) from None
+    if profile is not None and position.cell is None:
+        explanation = with_reasons(explanation, profile, path, position.row)
     if output_format == "json":
         print_lines([report.as_json(explanation, place)])
     else:
