@@ -44,6 +44,7 @@ def _host_call(call: CountedCall, calls: int) -> HostCall:
         size=call.size,
         before=min(call.before, calls),
         queued=call.queued,
+        loader=call.loader,
     )
 
 

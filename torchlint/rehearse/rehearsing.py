@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Final
@@ -33,6 +34,11 @@ _BEFORE: Final = 2
 """Steps that are not counted: optimizers make their state in them."""
 _GIVE_UP_S: Final = 60.0
 _REFUSED: Final = "The script failed: The script raised NotPlayedError: "
+_UNPLAYED: Final = re.compile(
+    r"not compiled with CUDA|not linked with support for cuda|backend is not available"
+    r"|arguments from the 'CUDA' backend|No CUDA GPUs are available|NVIDIA driver"
+)
+"""In errors of torch about a device that is not there: somebody has asked the real one."""
 _COMPILED: Final = "torch.compile: what it is given runs as it is written"
 
 
@@ -55,10 +61,7 @@ class _Rehearsing(Session[Linted, Profile]):
                 f"Rehearsing {steps} steps", steps=steps + _BEFORE, give_up_s=_GIVE_UP_S
             )
         except ExperimentError as error:
-            said, refused, rest = error.message.partition(_REFUSED)
-            if not refused:
-                raise
-            raise ExperimentError(f"{said}{rest[:1].upper()}{rest[1:]}", error.code) from None
+            raise ExperimentError(_in_words(error.message), error.code) from None
         self.subject = found
         self._watcher.stage("Checking the files that it loads")
         self.subject = found.with_loaded(look.original.files, self.workspace.deadline)
@@ -168,3 +171,15 @@ def _told(
             status = "ran"
         told.append(as_static(finding, status))
     return told
+
+
+def _in_words(message: str) -> str:
+    """Why the script failed, if that may be the rehearsal's own fault."""
+    said, refused, rest = message.partition(_REFUSED)
+    if refused:
+        return f"{said}{rest[:1].upper()}{rest[1:]}"
+    if _UNPLAYED.search(message):
+        first, line_end, rest = message.partition("\n")
+        first += " What it asks of the GPU there is not played; please report it."
+        return f"{first}{line_end}{rest}"
+    return message

@@ -234,6 +234,10 @@ NAMES: tuple[Name, ...] = (
         "in a rehearsal torch.set_default_device does nothing",
     ),
     Name(("torch.utils._device:DeviceContext",), "the same for `with torch.device(...)`"),
+    Name(
+        ("torch._C:_len_torch_function_stack",),
+        "in a rehearsal torch.tensor does not follow a default device",
+    ),
     Name(("torch._tensor_str:_str_intern",), "printing a tensor is no wait in a rehearsal"),
     Name(
         ("torch._C:_group_tensors_by_device_and_dtype",),

@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import scaled
 from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.instrument_messages import HostCall, ReadsSeen
 
@@ -87,7 +88,7 @@ def _line(
             action += ", and pass `non_blocking=True`"
     return Observed(
         place,
-        f"{megabytes:.3g} MB a step {how}"
+        f"{scaled(1e6 * megabytes, 'B')} a step {how}"
         + (f", the host waits {1e3 * wait_s:.1f} ms" if on_gpu else ""),
         action,
         min(wait_s / window.step_s, _MOST_SHARE) if on_gpu else None,
@@ -97,6 +98,7 @@ def _line(
             "wait_ms": 1e3 * wait_s if on_gpu else None,
             "kinds": _per_step(copies, window),
         },
+        made=next((each.loader for each in copies if each.loader is not None), None),
     )
 
 

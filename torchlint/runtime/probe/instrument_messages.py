@@ -23,6 +23,7 @@ class HostCall:
         graph: reads of what has a gradient.
         backward: calls inside a backward pass.
         size: bytes that were copied.
+        loader: in a rehearsal, the line that made the loader of the batch that is copied.
         before: in a rehearsal, calls before a backward pass of their step; `queued` operations
             stood in the queue, over all calls.
     """
@@ -39,6 +40,7 @@ class HostCall:
     size: int = 0
     before: int = 0
     queued: int = 0
+    loader: Place | None = None
 
 
 @dataclass(slots=True)

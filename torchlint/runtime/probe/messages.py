@@ -80,7 +80,8 @@ class CountedCall:
         same: copies of what the copy before had copied already.
         small: launches that work on few elements.
         flops: arithmetic operations.
-        made: the line that made on the host what is copied.
+        made: the line that made on the host what is copied; `loader`: the one that made the loader
+            of the last batch.
     """
 
     what: str
@@ -98,6 +99,7 @@ class CountedCall:
     small: int = 0
     flops: int = 0
     made: Place | None = None
+    loader: Place | None = None
 
 
 @dataclass(slots=True)

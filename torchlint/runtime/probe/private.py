@@ -452,6 +452,12 @@ def device_context() -> tuple[Any, frozenset[Any]]:
     return find("torch.utils._device:DeviceContext"), known
 
 
+def has_function_modes() -> bool:
+    """Whether this thread is in a mode that sees functions of torch."""
+    length = find("torch._C:_len_torch_function_stack")
+    return length is not MISSING and length() > 0
+
+
 def wrap_printer(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Replace what writes a tensor out by `make` of it."""
     module = find("torch._tensor_str")

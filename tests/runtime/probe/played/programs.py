@@ -398,12 +398,13 @@ def gradient_of_a_move():
     return step
 
 
-@counts("torch/utils/_device.py")
+@counts("torch/utils/_device.py, torch/csrc/utils/tensor_new.cpp:375", copies=1)
 def default_device():
     def step():
         with torch.device("cuda"):
             x = torch.zeros(3)
             model = nn.Linear(3, 2)
+            assert torch.tensor([1.0]).is_cuda
         assert x.is_cuda
         assert model.weight.is_cuda
         model(x)

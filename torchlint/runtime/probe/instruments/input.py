@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader, get_worker_info
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.batches import loader_iterators
+from torchlint.runtime.probe.batches.loader_makers import LoaderMakers
 from torchlint.runtime.probe.instrument_messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.thread_time import ThreadTime
@@ -29,8 +30,8 @@ class InputObserver(Observer):
 
     def prepare(self) -> None:
         """Note from now on where loaders are made."""
-        self._made: WeakKeyDictionary[Any, Place | None] = WeakKeyDictionary()
-        self.around(DataLoader, "__init__", self._noted_init)
+        self._makers = LoaderMakers(self.places)
+        self.around(DataLoader, "__init__", self._makers.around_init)
 
     def begin(self) -> None:
         self._waits: dict[tuple[Place | None, Place | None, LoaderOptions], LoaderWaits] = {}
@@ -55,24 +56,6 @@ class InputObserver(Observer):
         self._ended(True)
         self._time.close()
         return InputSeen(list(self._waits.values()))
-
-    def _noted_init(self, plain: Function) -> Function:
-        noted = shielded(self._noted)
-
-        def init(loader: Any, *args: Any, **kwargs: Any) -> None:
-            plain(loader, *args, **kwargs)
-            noted(loader)
-
-        return init
-
-    def _noted(self, loader: Any) -> None:
-        self._made[loader] = self.places.here()
-
-    def _maker(self, iterator: Any) -> Place | None:
-        for loader, made in self._made.items():
-            if loader_iterators.is_of(iterator, loader):
-                return made
-        return None
 
     def _timed_start(self, plain: Function) -> Function:
         started = shielded(self._started)
@@ -128,7 +111,7 @@ class InputObserver(Observer):
         watched = self._loaders.get(iterator)
         if watched is None:
             loader = loader_iterators.describe(iterator, self.places)
-            watched = self._loaders[iterator] = (self._maker(iterator), loader)
+            watched = self._loaders[iterator] = (self._makers.of(iterator), loader)
         place, (made, loader) = self.places.here(), watched
         waits = self._waits.setdefault((place, made, loader), LoaderWaits(place, made, loader))
         waits.batches += given

@@ -116,8 +116,13 @@ def _filled(
         if not known or came_from == index:
             return result
         return result.to("cpu" if index is None else torch.device("cuda", index))
+    if not known and private.has_function_modes():  # one of them may be a default device
+        result = plain(*args, **kwargs)
+        if device_of(result) is not None:
+            return result
+    else:
+        result = PLAYED.quietly(plain, *args, **kwargs)
     waits.read("tensor", waits.of_numbers(values))
-    result = PLAYED.quietly(plain, *args, **kwargs)
     if index is None:
         if _is_new(plain, values):
             put(result, HOST, PLAYED.ledger.here())
@@ -146,6 +151,8 @@ def _in_context(plain: Function, known: Any) -> Function:
         index = PLAYED.index_of(self.device) if PLAYED.on else None
         if index is None:
             return plain(self, func, types, args, kwargs)
+        if PLAYED.thread.quiet:
+            return func(*args, **kwargs)
         # A device that the script names has become the host's by now; without one, this is asked.
         if func in known and kwargs.get("device") is None:
             kwargs["device"] = torch.device("cuda", index)

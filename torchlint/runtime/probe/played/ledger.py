@@ -58,6 +58,8 @@ _PASSED_OVER: Final = tuple(
     )
 )
 """Files of torch that are on the way to everything, and tell nothing of who asked for it."""
+_OF_MODES: Final = ("__torch_dispatch__", "__torch_function__")
+"""Functions of the user's modes, in which everything happens while they are open."""
 _DATA: Final = os.path.join(_TORCH, "utils", "data", "")
 
 
@@ -74,14 +76,19 @@ class Tally:
         flops: of arithmetic.
         small: calls on few elements.
         first: the user's line that made what is copied, if that is known.
+        loader: the line that made the loader of the last batch.
     """
 
-    __slots__ = ("before", "calls", "first", "flops", "idle", "queued", "same", "size", "small")
+    __slots__ = (
+        *("before", "calls", "first", "flops", "idle"),
+        *("loader", "queued", "same", "size", "small"),
+    )
 
     def __init__(self) -> None:
         self.calls = self.size = self.queued = self.idle = self.same = self.flops = self.small = 0
         self.before = 0
         self.first: Place | None = None
+        self.loader: Place | None = None
 
 
 class Ledger:
@@ -109,6 +116,8 @@ class Ledger:
         """A model has been called since the last of them."""
         self.launches = 0
         """Of the whole process."""
+        self.loader: Place | None = None
+        """Where the loader was made that has handed out the last batch."""
         self.compiles = False
         """The script has asked for a compiled function."""
         self.peak: Place | None = None
@@ -171,6 +180,7 @@ class Ledger:
             count = self._count(COPY, kind, place, via, times)
             count.size += size
             count.same += same
+            count.loader = count.loader or self.loader
             if made is not None and made[1] == self.part:
                 count.first = count.first or made[0]
 
@@ -229,7 +239,7 @@ class Ledger:
         while frame is not None:
             code = frame.f_code
             path = self._places.path_of(code)
-            if path is not None:
+            if path is not None and code.co_name not in _OF_MODES:
                 return (path, frame.f_lineno), via
             if via is None and not _is_noise(code.co_filename):
                 via = f"{frame.f_globals.get('__name__', '?')}.{code.co_name}"
