@@ -1,4 +1,5 @@
-"""Every check of `verify` and `profile` that needs a GPU, within nine minutes. Started by `gpu.sh`.
+"""Every check of `verify`, `profile` and `rehearse` that needs a GPU, within nine minutes. `gpu.sh`
+starts it.
 
 Usage: gpu_checks.py FILE    writes what was found as JSON into FILE, and prints it
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gpu_waits import agree
 from verified_fixtures import FIXTURES, Outcome, names, verify
 
 HERE = Path(__file__).resolve().parent
@@ -26,6 +28,14 @@ _OPTIONS = ("--device", "cuda", "--pairs", "4", "--total-only", "--budget", "45s
 _PLAIN = "zero-grad-keeps-tensors"
 _SHORTEST_S = 20.0
 _PROFILED = HERE.parent / "tests" / "profile" / "scripts"
+_REHEARSED = (
+    "tests/rehearse/scripts/plain.py",
+    "tests/rehearse/scripts/threads.py",
+    "fixtures/item-in-step-loop/train.py",
+    "fixtures/create-then-move/train.py",
+    "fixtures/tensor-literal-on-device/train.py",
+    "fixtures/index-tensor-on-cpu/train.py",
+)
 _PLANTED = {
     "on_gpu": (("TR202", "a blocking copy"), ("TR201", "one item a step")),
     "on_gpu_clean": (),
@@ -38,10 +48,13 @@ Check = Callable[[float], dict[str, Any]]
 
 def checks(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, Check]]:
     """By name: the most seconds for it, and the check, which can read what others have found."""
+    rehearsals = {f"rehearse {name}": (40.0, _rehearses(name)) for name in _REHEARSED}
     profiles = {f"profile {name}": (70.0, _profiles(name)) for name in _PLANTED}
     first = {f"verify {name}": (80.0, _verifies(name)) for name in _FIRST}
     rest = {f"verify {name}": (80.0, _verifies(name)) for name in names() if name not in _FIRST}
     return {
+        "waits of programs": (60.0, _waits),
+        **rehearsals,
         **profiles,
         **first,
         "against itself": (80.0, _against_itself),
@@ -152,6 +165,37 @@ def profiled(name: str, document: dict[str, Any]) -> dict[str, Any]:
         "costs": document["costs"],
         "not_measured": document["not_measured"],
     }
+
+
+def _waits(limit_s: float) -> dict[str, Any]:
+    """Whether each step of small programs waits as often as the rehearsal counts."""
+    done = _ran([sys.executable, str(HERE / "gpu_waits.py"), "programs"], limit_s)
+    try:
+        found = json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        return {"status": "failed", "said": (done.stdout + done.stderr)[-1000:]}
+    apart = {name: steps for name, steps in found.items() if len(set(steps)) > 1}
+    return {"status": "failed" if apart else "ok", "programs": len(found), "apart": apart}
+
+
+def _rehearses(path: str) -> Check:
+    def check(limit_s: float) -> dict[str, Any]:
+        """Whether a script's steps wait as often as its rehearsal has counted."""
+        script = str(HERE.parent / path)
+        words = ("rehearse", script, "--yes", "--isolated", "--output-format", "json")
+        told = _ran([sys.executable, "-m", "torchlint", *words], limit_s / 2)
+        real = _ran([sys.executable, str(HERE / "gpu_waits.py"), "script", script], limit_s / 2)
+        try:
+            seen = json.loads(told.stdout)["rehearsal"]
+            steps = json.loads(real.stdout.splitlines()[-1])
+        except (ValueError, IndexError):
+            said = told.stdout[-500:] + told.stderr[-500:] + real.stderr[-500:]
+            return {"status": "failed", "said": said}
+        counted = {name: seen[name] for name in ("waits", "idle", "copies", "launches")}
+        status = "ok" if agree(seen, steps) else "failed"
+        return {"status": status, "steps": steps, "counted": counted, "memory": seen["memory"]}
+
+    return check
 
 
 def _meter_cost(limit_s: float) -> dict[str, Any]:

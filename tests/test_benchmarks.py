@@ -407,3 +407,55 @@ def test_fuzzing_keeps_the_first_input_that_breaks_something(
     (kept,) = tally.folder.iterdir()
     assert (kept / "deep/a.py").read_bytes() == b"x = 1"
     assert "ValueError: x = 1" in (kept / "error.txt").read_text()
+
+
+@pytest.fixture
+def gpu_waits(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import gpu_waits
+
+    return gpu_waits
+
+
+PLAYED = """\
+import sys
+import warnings
+
+sys.path[:0] = [{benchmarks!r}, {root!r}]
+import torch
+from tests.runtime.probe.played import programs
+
+book = programs.play()
+counted = book.wait
+
+def wait(kind, times=1):
+    for _ in range(times if torch.cuda.mode == "warn" and not book.deaf else 0):
+        warnings.warn("called a synchronizing CUDA operation")
+    counted(kind, times)
+
+book.wait = wait
+torch.cuda.set_sync_debug_mode = lambda mode: setattr(torch.cuda, "mode", mode)
+sys.argv = ["gpu_waits.py", "script", {script!r}]
+import gpu_waits
+gpu_waits.main()
+"""
+
+
+def test_waits_of_a_gpu_are_counted_from_step_to_step(gpu_waits: ModuleType) -> None:
+    script = BENCHMARKS.parent / "tests" / "rehearse" / "scripts" / "plain.py"
+    program = PLAYED.format(
+        benchmarks=str(BENCHMARKS), root=str(BENCHMARKS.parent), script=str(script)
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True
+    )
+    steps = json.loads(done.stdout.splitlines()[-1])
+    assert steps == [6] * gpu_waits.STEPS
+    assert gpu_waits.agree({"waits": 5.5, "idle": 0.5}, steps)
+    assert not gpu_waits.agree({"waits": 5.0, "idle": 0.0}, steps)
+    assert not gpu_waits.agree({"waits": 6.0, "idle": 0.0}, [])
+
+
+def test_what_the_debug_mode_of_torch_cannot_see_is_left_out(gpu_waits: ModuleType) -> None:
+    assert gpu_waits.visible("moved", {"copies": 2, "asynchronous": 1, "item": 1}) == 3
+    assert gpu_waits.visible("commands", {"synchronize": 4, "empty_cache": 1}) == 2
