@@ -47,9 +47,10 @@ class RanLines:
         if self._thread == threading.get_ident() and sys.gettrace() == self._called:
             sys.settrace(None)
 
-    def seen(self) -> dict[str, list[int]]:
-        """Rows by real path."""
-        return {path: sorted(rows) for path, rows in self._rows.items()}
+    def take(self) -> dict[str, set[int]]:
+        """Rows by real path, since this was last called."""
+        taken, self._rows = self._rows, {}
+        return taken
 
     def _called(self, frame: FrameType, *_: object) -> Trace | None:
         return self._line if self._places.path_of(frame.f_code) is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import torch
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
 _SKIPPED: Final = 2
 """Steps in which optimizers make their state, and caches fill."""
-_TRACED: Final = 5
-"""Events of one kind, after which the lines that run are known; to see them costs."""
+_TRACED: Final = {OPTIMIZER: 5}
+"""Steps of an optimizer after which the lines that run are known; to see them costs."""
+_TRACED_OTHERS: Final = 320
+"""Events of another kind: so many backward passes may belong to five steps."""
 _MOST: Final = 4096
 """Segments that are kept apart; the oldest go."""
 
@@ -39,6 +42,7 @@ class Segment(NamedTuple):
     number: int
     counted: dict[Key, Tally]
     strip: list[Stretch]
+    ran: dict[str, set[int]]
 
 
 class PhaseLanes(LaneClock):
@@ -93,11 +97,11 @@ class StepCounter:
         if kind in (BACKWARD, OPTIMIZER):
             ledger.part += 1
         strip = ledger.strip
-        self._segments.append(Segment(kind, number, ledger.take(), strip))
+        self._segments.append(Segment(kind, number, ledger.take(), strip, self._lines.take()))
         if len(self._segments) > _MOST:
             del self._segments[0]
         seen = self._heard[kind, number] = self._heard.get((kind, number), 0) + 1
-        if seen == _TRACED:
+        if seen == _TRACED.get(kind, _TRACED_OTHERS):
             self._lines.end()
 
     def report(self, anchor: Anchor | None) -> Rehearsed:
@@ -121,7 +125,7 @@ class StepCounter:
             ledger.launches,
             list(merged.values()),
             _filled(ledger.peak),
-            self._lines.seen(),
+            _rows(counted),
             [each for segment in (counted or [[]])[-1] for each in segment.strip],
             ledger.compiles,
         )
@@ -135,6 +139,15 @@ def _steps(segments: Iterable[Segment], anchor: Anchor) -> Iterator[list[Segment
         if (segment.kind, segment.number) == (anchor.kind, anchor.index):
             yield step
             step = []
+
+
+def _rows(steps: Iterable[list[Segment]]) -> dict[str, list[int]]:
+    """Rows that ran in these steps, by real path, as far as it was looked."""
+    found: dict[str, set[int]] = {}
+    for segment in chain.from_iterable(steps):
+        for path, rows in segment.ran.items():
+            found.setdefault(path, set()).update(rows)
+    return {path: sorted(rows) for path, rows in found.items()}
 
 
 def _add(merged: dict[Key, CountedCall], step: list[Segment]) -> None:
