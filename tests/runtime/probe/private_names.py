@@ -238,6 +238,10 @@ NAMES: tuple[Name, ...] = (
         ("torch._C:_len_torch_function_stack",),
         "in a rehearsal torch.tensor does not follow a default device",
     ),
+    Name(
+        ("torch._subclasses.fake_tensor:FakeTensor",),
+        "parameters that are sharded cannot be rehearsed",
+    ),
     Name(("torch._tensor_str:_str_intern",), "printing a tensor is no wait in a rehearsal"),
     Name(
         ("torch._C:_group_tensors_by_device_and_dtype",),

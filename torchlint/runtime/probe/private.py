@@ -430,6 +430,11 @@ def functions_in_c() -> Any:
     return find("torch._C:_nn")
 
 
+def fake_tensor() -> Any:
+    """The class of tensors without content; `MISSING` if it moved."""
+    return find("torch._subclasses.fake_tensor:FakeTensor")
+
+
 def schema(operation: Any) -> Any:
     """Arguments and results of an operation; None if it has none, as one that takes functions."""
     return getattr(operation, "_schema", None)

@@ -33,6 +33,7 @@ def install() -> None:
         played_streams.StreamContext,
     )
     _CUDA.device, _CUDA.device_of = _Device, _DeviceOf
+    torch.device = _NumberedDevice  # type: ignore[misc]
     for name, what in _REFUSED.items():
         if hasattr(_CUDA, name):
             setattr(_CUDA, name, refused(f"torch.cuda.{name}", what))
@@ -125,6 +126,23 @@ def _properties(device: Any = None) -> Any:
 
 def _supports_bfloat16(including_emulation: bool = True) -> bool:
     return including_emulation or PLAYED.card.capability >= (8, 0)
+
+
+_Plain: Any = torch.device
+
+
+class _OfDevices(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _Plain)
+
+
+class _NumberedDevice(metaclass=_OfDevices):
+    """`torch.device`, in which a number is one of the device."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], int) and not isinstance(args[0], bool):
+            return _Plain("cuda", args[0])
+        return _Plain(*args, **kwargs)
 
 
 class _Device:

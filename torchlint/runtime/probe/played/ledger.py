@@ -102,7 +102,7 @@ class Ledger:
         self._places = Places(settings)
         self._graph_task = private.graph_task()
         self._lock = threading.RLock()
-        self._queued = 0
+        self._ordered = self._done = 0
         self.open = False
         """Whether anything is counted by its line."""
         self.deaf = False
@@ -132,7 +132,7 @@ class Ledger:
     def launch(self, device: int, *, size: int, small: bool) -> None:
         """An operation was put into the device's queue."""
         with self._lock:
-            self._queued += 1
+            self._ordered += 1
             self.launches += 1
             grown = MARKS.grown(device)
             if not (self.open or grown):
@@ -151,13 +151,23 @@ class Ledger:
         with self._lock:
             self._count(FLOPS, precision, None, None).flops += flops
 
-    def wait(self, kind: str, times: int = 1) -> None:
+    @property
+    def ordered(self) -> int:
+        """How much has been put into the queue so far."""
+        return self._ordered
+
+    def wait(self, kind: str, times: int = 1, until: int | None = None) -> None:
         """The host waits until the device has done all that was queued; of several waits in a row,
-        those after the first find an empty queue."""
+        those after the first find an empty queue.
+
+        Args:
+            until: all that had been `ordered` by then will do.
+        """
         if self.deaf:
             return
         with self._lock:
-            queued, self._queued = self._queued, 0
+            done = self._ordered if until is None else until
+            queued, self._done = max(0, done - self._done), max(done, self._done)
             if not self.open:
                 return
             place, via = self._where()
@@ -172,7 +182,7 @@ class Ledger:
     ) -> None:
         """Bytes go from the host to a device, `kind` says how."""
         with self._lock:
-            self._queued += 1
+            self._ordered += 1
             if not self.open:
                 return
             place, via = self._where()

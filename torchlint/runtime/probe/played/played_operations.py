@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _Mode: Any = private.dispatch_mode_class()
+_FAKE: Any = private.fake_tensor()
 _PLAIN: Any = torch.Tensor.__torch_dispatch__
 _NO_KERNEL: Final = frozenset(
     f"aten::{name}"
@@ -112,6 +113,8 @@ class PlayedOperations(_Mode):  # type: ignore[misc]
         if thread.quiet or not PLAYED.on:
             return func(*args, **kwargs)
         if any(each.__torch_dispatch__ is not _PLAIN for each in types):
+            if _FAKE in types:  # torch asks what the shape of a result would be
+                return func(*args, **kwargs)
             return NotImplemented  # the class calls other operations, on the tensors in it
         if _may_be_made_of_others(func):
             with self:

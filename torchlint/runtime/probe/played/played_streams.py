@@ -63,14 +63,15 @@ class Event:
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.recorded_at: float | None = None
+        self._behind = 0
 
     def record(self, stream: Any = None) -> None:
-        """It is now."""
-        self.recorded_at = time.perf_counter()
+        """It is now, behind all that was ordered before."""
+        self.recorded_at, self._behind = time.perf_counter(), PLAYED.ledger.ordered
 
     def synchronize(self) -> None:
-        """The host waits."""
-        PLAYED.ledger.wait("synchronize")
+        """The host waits for what was ordered before it."""
+        PLAYED.ledger.wait("synchronize", until=self._behind)
 
     def wait(self, stream: Any = None) -> None:
         """Only the queue waits."""
