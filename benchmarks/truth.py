@@ -45,7 +45,16 @@ SEEN = {
 
 @dataclass(frozen=True)
 class Script:
-    """One entry of the list."""
+    """One entry of the list.
+
+    Args:
+        folder: where it runs, in the checkout.
+        recipe: Python that makes the files that it reads, run there.
+        path: folders of the checkout that are on the path as well.
+        env: variables of its environment.
+        key: tells two entries of one script apart.
+        module: `script` is one.
+    """
 
     repo: str
     commit: str
@@ -57,11 +66,15 @@ class Script:
     packages: list[str] = field(default_factory=list)
     style: str = "plain"
     nproc: int = 1
+    path: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    key: str = ""
+    module: bool = False
 
     @property
     def name(self) -> str:
-        words = f"{self.repo}/{self.folder}/{self.script}".replace("/./", "/")
-        return re.sub(r"[^\w.-]+", "+", words)
+        words = f"{self.repo}/{self.folder}/{self.script}/{self.key}".replace("/./", "/")
+        return re.sub(r"[^\w.-]+", "+", words).rstrip("+")
 
 
 @dataclass
@@ -135,12 +148,13 @@ def rehearse(script: Script, checkouts: Path, out: Path, python: str) -> dict[st
     folder = clone / script.folder
     if script.recipe:
         subprocess.run([python, "-c", script.recipe], cwd=folder, check=True)
-    command = [python, "-W", "ignore", "-m", "torchlint", "rehearse", script.script, "--yes"]
+    program = ["-m", script.script] if script.module else [script.script]
+    command = [python, "-W", "ignore", "-m", "torchlint", "rehearse", *program, "--yes"]
     command += ["--isolated", "--json", str(kept), "--budget-time", f"{LONGEST_S}s"]
     command += ["--nproc-per-node", str(script.nproc)] if script.nproc > 1 else []
     command += ["--", *script.args]
-    path = os.pathsep.join([str(STAND_INS), str(ROOT)])
-    environment = {**os.environ, "PYTHONPATH": path}
+    path = [str(STAND_INS), str(ROOT), *(str(clone / each) for each in script.path)]
+    environment = {**os.environ, **script.env, "PYTHONPATH": os.pathsep.join(path)}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

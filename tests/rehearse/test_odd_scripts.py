@@ -176,6 +176,11 @@ del kept
 assert torch.cuda.memory_allocated() == before
 train()
 """,
+    "goes over its data before": """
+from torch.utils.data import DataLoader
+mean = torch.cat([each for each in DataLoader(torch.rand(500, 4))]).mean()
+train()
+""",
     "only infers": """
 model.eval()
 with torch.inference_mode():
@@ -186,6 +191,7 @@ with torch.inference_mode():
 FAILS = {
     "raises": ("train(3)\nraise ValueError('no data')\n", 4, "ValueError: no data"),
     "ends at once": ("import os\nos._exit(3)\n", 4, "exit code 3"),
+    "takes three steps": ("train(3)\n", 6, "ended after 3 steps, too few to measure"),
     "takes no step": ("print(1)\n", 6, "No training or inference steps were seen"),
     "wants more devices": ("torch.rand(3, device='cuda:1')\n", 4, "more with --devices"),
     "wants an input": ("input()\n", 4, "without a standard input"),

@@ -183,8 +183,7 @@ class Rehearsal:
         steps: counted; `skipped` came before them.
         waits: of the host for the device; `before_backward` of them come before a backward pass of
             their step. `idle` others find nothing to wait for.
-        copies: to the device, of `copied` bytes; the host waits in `awaited_copies` of them, or
-            does the work.
+        copies: to the device, of `copied` bytes; the host waits in `awaited_copies` of them.
         launches: operations; `small` is the share that works on less than 4,096 elements.
         flops: arithmetic operations by type; only of matrix products, convolutions, attention.
         traffic: bytes that all operations read and write.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _COPY: Final = "copy, "
 """Begins the kinds of waits that belong to a copy to the device."""
 _UNHURRIED: Final = "pinned, non-blocking"
+_LATE: Final = "pageable, non-blocking"
 _BETWEEN: Final = "between devices"
 
 
@@ -59,7 +60,7 @@ def per_step(seen: Rehearsed, card: Card, devices: int) -> Rehearsal:
     traffic = sum(each.size for each in of["launch"]) / steps
     small = sum(each.small for each in of["launch"]) / steps
     waits = [each for each in of["wait"] if each.calls > each.idle]
-    slow = [each for each in of["copy"] if each.kind != _UNHURRIED]
+    awaited = [each for each in of["copy"] if each.kind not in (_UNHURRIED, _LATE, _BETWEEN)]
     memory = seen.memory
     place = memory.place
     return Rehearsal(
@@ -72,7 +73,7 @@ def per_step(seen: Rehearsed, card: Card, devices: int) -> Rehearsal:
         idle=sum(each.idle for each in of["wait"]) / steps,
         copies=sum(each.calls for each in of["copy"]) / steps,
         copied=sum(each.size for each in of["copy"]) / steps,
-        awaited_copies=sum(each.calls for each in slow) / steps,
+        awaited_copies=sum(each.calls for each in awaited) / steps,
         launches=launches,
         small=small / launches if launches else 0.0,
         flops=flops,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.errors import ExperimentError, too_short
 from torchlint.experiment.machine import environment
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
 from torchlint.experiment.subject import Linted
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _STEPS: Final = 10
 _BEFORE: Final = 2
 """Steps that are not counted: optimizers make their state in them."""
+_FEWEST: Final = 2
+"""Counted steps; of what happens in one alone nobody knows whether it happens in each."""
 _GIVE_UP_S: Final = 60.0
 _REFUSED: Final = "The script failed: The script raised NotPlayedError: "
 _UNPLAYED: Final = re.compile(
@@ -63,6 +65,8 @@ class _Rehearsing(Session[Linted, Profile]):
         except ExperimentError as error:
             raise ExperimentError(_in_words(error.message), error.code) from None
         self.subject = found
+        if max((each.steps for each in look.original.rehearsed), default=0) < _FEWEST:
+            raise too_short(look.original.steps)
         self._watcher.stage("Checking the files that it loads")
         self.subject = found.with_loaded(look.original.files, self.workspace.deadline)
 

@@ -180,6 +180,6 @@ class Chooser:
     def _only_loads(self, streams: Streams, batches: EventStream) -> bool:
         """Whether what trains is no longer seen, as in a captured CUDA graph."""
         last = streams.last_step()
-        if batches.moments[-1].time - last < self.give_up_s:
+        if batches.moments[-1].time - (last or batches.first) < self.give_up_s:
             return False
         return sum(moment.time > last for moment in batches.moments) >= self.wanted
