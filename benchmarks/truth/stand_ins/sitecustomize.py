@@ -159,7 +159,7 @@ def small_batches(module):
     import functools
 
     plain = module.DataLoader.__init__
-    most = int(os.environ.get("STAND_INS_BATCH", 0))
+    most = int(os.environ.get("STAND_INS_BATCH", "0"))
 
     @functools.wraps(plain)
     def init(self, dataset, batch_size=1, *args, **kwargs):
