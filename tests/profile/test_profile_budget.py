@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.profile.results import profile, read_at
+from tests.report.profile.sample_profiles import rehearsed
 from torchlint.profile.budget import allowing, judge
 from torchlint.profile.functions import MODULE, Functions
 from torchlint.silence.baseline_file import NAME, decode, encode
@@ -205,3 +206,20 @@ def test_a_file_that_is_not_a_program_has_no_functions(here: Path) -> None:
 def test_a_warning_about_the_code_is_not_ours(here: Path) -> None:
     (here / "odd.py").write_text("def f():\n    return '\\d' is 3\n")
     assert Functions().around("odd.py", 2) == "f"
+
+
+def test_one_more_line_that_reads_is_too_many_where_counts_are_exact() -> None:
+    first, second = read_at(row=8, census=False), read_at(row=9, census=False)
+    assert problems(profile(first, second), ENTRY) == []  # a window may begin between two reads
+    before = rehearsed(findings=(first,))
+    (entry,) = allowing(before, baseline())
+    assert (entry.key, entry.most) == (ENTRY.key, 1)
+    assert problems(before, entry) == []
+    ((problem, said),) = problems(rehearsed(findings=(first, second)), entry)
+    assert (problem, said) == (
+        "grown",
+        "train.py:9 TR201 item in Trainer.step, 2 a step, is more than the 1 allowed; remove the "
+        "others",
+    )
+    (entry,) = allowing(rehearsed(findings=(first, second)), baseline())
+    assert entry.most == 2

@@ -37,6 +37,7 @@ def compare(before: EarlierProfile, now: Profile) -> Compared:
     come = _without(new, small, (each for _, each in pairs))
     ratio, beyond = _step(before, now)
     then = before.timing
+    played = before.rehearsal, now.rehearsal
     least = max(CUT, now.cut, then.noise if then else 0.0)
     return Compared(
         date=before.date,
@@ -55,6 +56,7 @@ def compare(before: EarlierProfile, now: Profile) -> Compared:
             and other.share is not None
             and abs(one.share - other.share) >= least
         ),
+        waits=(played[0].waits, played[1].waits) if played[0] and played[1] else None,
     )
 
 

@@ -55,6 +55,23 @@ class Use(NamedTuple):
         return Broken(problem, self.key.rule, self.shown, self.row, f"{self.words}, {said}")
 
 
+def _seen(result: Profile, baseline: Baseline, functions: Functions) -> Iterable[Use]:
+    """What entries have to allow. Counts of a rehearsal are the same in each run, so all of a kind
+    in a function are added up, at the last of their lines: one more line that reads is too many."""
+    uses = _uses((*result.findings, *result.census), baseline, functions)
+    if result.rehearsal is None:
+        return uses
+    together: dict[EntryKey, Use] = {}
+    for use in uses:
+        before = together.get(use.key)
+        if before is not None and before.per_step is not None and use.per_step is not None:
+            use = use._replace(
+                row=max(before.row, use.row), per_step=before.per_step + use.per_step
+            )
+        together[use.key] = use
+    return together.values()
+
+
 def _uses(
     findings: Iterable[RunFinding], baseline: Baseline, functions: Functions
 ) -> Iterator[Use]:
@@ -99,7 +116,7 @@ def judge(baseline: Baseline, result: Profile, today: date) -> Budgeted:
     needed: set[BaselineEntry] = set()
     broken: list[Broken] = []
     allowed = 0
-    for use in _uses((*result.findings, *result.census), baseline, functions):
+    for use in _seen(result, baseline, functions):
         entries = entries_for(use)
         needed.update(entries)
         current = [each for each in entries if not each.has_expired(today)]
@@ -170,7 +187,7 @@ def allowing(result: Profile, baseline: Baseline) -> tuple[BaselineEntry, ...]:
     """The entries of a baseline that then allow what a profile shows, and nothing else of what it
     watched. A read that some steps have and others not counts as one in each."""
     needed: dict[EntryKey, float | None] = {}
-    for use in _uses((*result.findings, *result.census), baseline, Functions()):
+    for use in _seen(result, baseline, Functions()):
         counts = [each for each in (needed.get(use.key), use.per_step) if each is not None]
         needed[use.key] = max(counts, default=None)
     before = {entry.key: entry for entry in baseline.entries}

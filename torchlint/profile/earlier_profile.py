@@ -77,6 +77,7 @@ class EarlierRehearsal(Struct, frozen=True):
     """What a rehearsal says of lines: which ran in a step, which asked the device for anything, and
     of which text, by its digest, that is true."""
 
+    waits: Annotated[float, Meta(ge=0)]
     ran: dict[_Text, tuple[_Row, ...]]
     lines: tuple[_Asked, ...]
     files: dict[_Text, _Text]

@@ -109,6 +109,7 @@ class Compared:
         noise: of its step, as a share of it.
         ratio: its step time over the one of now: above 1, a step has become faster.
         beyond_noise: the difference is larger than the noise of both.
+        waits: of a step, before and now, if both are rehearsals.
         elsewhere: what else is different, `torch 2.12.0, now 2.13.0`.
         only_once: codes that one of the two did not watch; nothing is said about them.
         gone: what the earlier one had; `new` what it had not; `changed` what costs another share.
@@ -124,6 +125,7 @@ class Compared:
     gone: tuple[Change, ...] = ()
     new: tuple[Change, ...] = ()
     changed: tuple[Change, ...] = ()
+    waits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

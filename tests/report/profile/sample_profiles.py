@@ -268,7 +268,7 @@ def full() -> Profile:
         unwatched=("TR301",),
         compared=Compared(
             "2026-06-01", 0.05, 0.02, 1.21, True, ("torch 2.12.0, now 2.13.0",), ("TR301",),
-            (change,), (change,), (change,),
+            (change,), (change,), (change,), (3.0, 2.0),
         ),
         budget=Budgeted(
             "torchlint-baseline.json", 3, (Broken("new", "TR201", "train.py", 88, "It is new."),)

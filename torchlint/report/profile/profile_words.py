@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import (
     TIMES,
+    TO,
     UNKNOWN,
     before_and_after,
     listed,
@@ -216,7 +217,11 @@ def changes(result: Profile) -> list[str]:
 
 
 def _step_since(result: Profile, found: Compared) -> str:
-    since = f"since the profile of {found.date}" if found.date else "since the earlier profile"
+    what = "profile" if found.waits is None else "rehearsal"
+    since = f"since the {what} of {found.date}" if found.date else f"since the earlier {what}"
+    if found.waits is not None:
+        then_and_now = f" {TO} ".join(f"{each:.3g}" for each in found.waits)
+        return f"{since}: the host waits {then_and_now} times a step"
     if found.ratio is None or result.timing is None or found.step_s is None:
         return f"{since}: one of the two has no time of a step"
     times = before_and_after((1e3 * found.step_s, 1e3 * result.timing.step_s))
