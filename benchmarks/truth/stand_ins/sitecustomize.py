@@ -11,6 +11,7 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+import zlib
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("WANDB_MODE", "disabled")
@@ -49,7 +50,7 @@ def an_image(number, size, mode="RGB", classes=256):
 
 def old_names(module):
     """Names that NumPy has dropped, for older scripts."""
-    old = {"Inf": module.inf, "Infinity": module.inf, "float_": module.float64}
+    old = {"Inf": module.inf, "bool8": module.bool_, "Infinity": module.inf, "float_": module.float64}
     old |= {"float": float, "int": int, "bool": bool, "object": object, "complex": complex}
     for name, value in {**old, "NaN": module.nan, "product": module.prod}.items():
         if name not in vars(module):
@@ -232,6 +233,22 @@ def sound_sets(module):
         setattr(module, name, type(name, (Made,), {"label": sentence, "__module__": __name__}))
 
 
+def sound_files(module):
+    """`torchaudio.load` without a decoder from elsewhere: 16 bits, in a WAV file."""
+    import wave
+
+    import numpy as np
+    import torch
+
+    def load(path, *args, **kwargs):
+        with wave.open(os.fspath(path)) as file:
+            raw = np.frombuffer(file.readframes(file.getnframes()), np.int16)
+            channels, rate = file.getnchannels(), file.getframerate()
+        return torch.from_numpy(raw.astype(np.float32) / 32768).view(-1, channels).T, rate
+
+    module.load = load
+
+
 # Hugging Face --------------------------------------------------------------------------------
 
 
@@ -351,7 +368,11 @@ def small_configurations(module):
     def from_pretrained(cls, name, *args, **kwargs):
         if not is_remote(name):
             return plain(cls, name, *args, **kwargs)
+        from transformers.models.auto import modeling_auto
+
         config = module.CONFIG_MAPPING[family(name)]()
+        known = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+        config.architectures = [known.get(config.model_type, "")]
         for field, value in SMALL.items():
             if isinstance(getattr(config, field, None), int):
                 setattr(config, field, value)
@@ -443,6 +464,7 @@ AFTER = {
     "torch.hub": no_hub,
     "torch.utils.data.dataloader": small_batches,
     "urllib.request": no_downloads,
+    "torchaudio": sound_files,
     "torchaudio.datasets": sound_sets,
     "torch_geometric.datasets": graph_sets,
     "datasets": column_sets,
