@@ -83,6 +83,7 @@ train()
 x = torch.rand(3, 2, device="cuda")
 assert torch.func.grad(lambda w: (w**2).sum())(x).is_cuda
 assert torch.func.vmap(lambda each: each * 2)(x).is_cuda
+assert torch.func.vmap(lambda each: each.new_zeros(2) + each)(x).is_cuda
 train()
 """,
     "compiles with TorchScript": """
@@ -91,6 +92,11 @@ def widened(x: torch.Tensor):
     return x.to(torch.float64) + torch.zeros(1, device=x.device)
 
 widened(torch.rand(3, device="cuda"))
+train()
+""",
+    "traces a model": """
+net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()).cuda()
+torch.jit.trace(net, torch.rand(1, 3, 8, 8, device="cuda"))
 train()
 """,
     "has sparse tensors": """

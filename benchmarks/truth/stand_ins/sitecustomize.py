@@ -11,7 +11,6 @@ import importlib.abc
 import importlib.util
 import os
 import sys
-import zlib
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("WANDB_MODE", "disabled")
@@ -50,7 +49,12 @@ def an_image(number, size, mode="RGB", classes=256):
 
 def old_names(module):
     """Names that NumPy has dropped, for older scripts."""
-    old = {"Inf": module.inf, "bool8": module.bool_, "Infinity": module.inf, "float_": module.float64}
+    old = {
+        "Inf": module.inf,
+        "bool8": module.bool_,
+        "Infinity": module.inf,
+        "float_": module.float64,
+    }
     old |= {"float": float, "int": int, "bool": bool, "object": object, "complex": complex}
     for name, value in {**old, "NaN": module.nan, "product": module.prod}.items():
         if name not in vars(module):

@@ -242,6 +242,15 @@ NAMES: tuple[Name, ...] = (
         ("torch._subclasses.fake_tensor:FakeTensor",),
         "parameters that are sharded cannot be rehearsed",
     ),
+    Name(
+        ("torch._C:_functorch.get_unwrapped",),
+        "in a rehearsal torch.vmap loses the device",
+    ),
+    Name(("torch._C:_functorch.is_functorch_wrapped_tensor",), "the same"),
+    Name(
+        ("torch.utils._python_dispatch:_disable_current_modes",),
+        "torch.jit.trace cannot be rehearsed",
+    ),
     Name(("torch._tensor_str:_str_intern",), "printing a tensor is no wait in a rehearsal"),
     Name(
         ("torch._C:_group_tensors_by_device_and_dtype",),

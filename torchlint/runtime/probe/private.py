@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -433,6 +433,21 @@ def functions_in_c() -> Any:
 def fake_tensor() -> Any:
     """The class of tensors without content; `MISSING` if it moved."""
     return find("torch._subclasses.fake_tensor:FakeTensor")
+
+
+def inside_transform(tensor: Any) -> Any:
+    """The tensor in one that `torch.vmap` or `torch.func.grad` has wrapped; None for any other."""
+    is_wrapped = find("torch._C:_functorch.is_functorch_wrapped_tensor")
+    unwrap = find("torch._C:_functorch.get_unwrapped")
+    if MISSING in (is_wrapped, unwrap) or not is_wrapped(tensor):
+        return None
+    return unwrap(tensor)
+
+
+def without_modes() -> Any:
+    """A context in which this thread is in no dispatch mode."""
+    disable = find("torch.utils._python_dispatch:_disable_current_modes")
+    return nullcontext() if disable is MISSING else disable()
 
 
 def schema(operation: Any) -> Any:

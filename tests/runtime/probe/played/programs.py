@@ -269,6 +269,14 @@ def linear_algebra():
     )
 
 
+@counts("sparse/cuda/SparseCUDATensorMath.cu, TensorConversions.cpp", coalesce=1, to_sparse=2)
+def sparse():
+    index = numbers(0, 1)
+    x = torch.sparse_coo_tensor(torch.stack([index, index]), values(2), (3, 3))
+    y = values(3, 3)
+    return lambda: (x @ y, y.to_sparse(), y.to_sparse_csr())
+
+
 @counts("cuda/LossCTC.cu:286, :636: lengths and offsets are copied", ctc_loss=6)
 def ctc():
     scores = values(6, 2, 5).requires_grad_()

@@ -26,6 +26,8 @@ def install() -> None:
             replace(owner, name, _unread(reads))
             private.script_like(getattr(owner, name), plain)
     replace(torch, "compile", _uncompiled)
+    for name in ("trace", "trace_module"):
+        replace(torch.jit, name, _traced)
     plain_ctc_loss = torch.ctc_loss
     replace(torch, "ctc_loss", _by_lists)
     private.script_like(torch.ctc_loss, plain_ctc_loss)
@@ -52,6 +54,16 @@ def _unread(reads: Callable[..., int]) -> Callable[[Function], Function]:
         return call
 
     return make
+
+
+def _traced(plain: Function) -> Function:
+    """A trace of operations does not hear those that a mode has heard."""
+
+    def trace(*args: Any, **kwargs: Any) -> Any:
+        with private.without_modes():
+            return plain(*args, **kwargs)
+
+    return trace
 
 
 def _uncompiled(plain: Function) -> Function:

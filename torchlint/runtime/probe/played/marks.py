@@ -170,6 +170,9 @@ def storage_of(tensor: Any) -> Any:
     try:
         return tensor.untyped_storage()
     except (NotImplementedError, RuntimeError):
+        inner = private.inside_transform(tensor)
+        if inner is not None:
+            return storage_of(inner)
         part = _PARTS.get(tensor.layout)
         return None if part is None else getattr(tensor, part)().untyped_storage()
 

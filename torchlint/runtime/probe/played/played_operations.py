@@ -69,12 +69,15 @@ _RESULT_ON_HOST: Final = {"aten::_pack_padded_sequence": 1, "aten::_pad_packed_s
 class _Facts:
     """What does not change from call to call."""
 
-    __slots__ = ("generator", "kernel", "name", "on_host", "product", "random", "space", "waits")
+    __slots__ = (
+        *("generator", "kernel", "name", "on_host", "product"),
+        *("random", "schema", "space", "waits"),
+    )
 
     def __init__(self, operation: Any) -> None:
         self.name = name_of(operation)
         self.space = self.name.partition("::")[0]
-        schema = private.schema(operation)
+        self.schema = schema = private.schema(operation)
         self.kernel = (
             self.name not in _NO_KERNEL and self.space not in _FREE and not _is_view(schema)
         )
@@ -124,6 +127,8 @@ class PlayedOperations(_Mode):  # type: ignore[misc]
         facts = _KNOWN.get(func)
         if facts is None:
             facts = _KNOWN[func] = _Facts(func)
+        if facts.schema is None:  # it takes functions, which ask for devices
+            return _play(func, facts, args, kwargs)
         thread.quiet += 1  # what we ask of the arguments is not the script's
         try:
             return _play(func, facts, args, kwargs)

@@ -202,6 +202,17 @@ def _nanmedian(args: Any, _kwargs: Any) -> Waits:
     return (("nanmedian", 1),) if TORCH < _ASSERTED and args[0].numel() else ()
 
 
+def _coalesced(args: Any, _kwargs: Any) -> Waits:
+    """`sparse/cuda/SparseCUDATensorMath.cu`: a sparse matrix is coalesced before a product."""
+    sparse = any(
+        isinstance(each, torch.Tensor)
+        and each.layout == torch.sparse_coo
+        and not each.is_coalesced()
+        for each in args
+    )
+    return (("coalesce", 1),) if sparse else ()
+
+
 WAITS: Final[dict[str, Callable[[Any, Any], Waits]]] = {
     "aten::_local_scalar_dense": _read,
     "aten::equal": _equal,
@@ -248,7 +259,13 @@ WAITS: Final[dict[str, Callable[[Any, Any], Waits]]] = {
     # TensorConversions.cpp, sparse/cuda/SparseCUDATensor.cu
     "aten::_to_sparse": _always("to_sparse"),
     "aten::to_sparse": _always("to_sparse"),
+    **{f"aten::_to_sparse_{kind}": _always("to_sparse") for kind in ("csr", "csc", "bsr", "bsc")},
     "aten::_coalesce": _always("coalesce"),
+    **dict.fromkeys(
+        ("aten::mm", "aten::addmm", "aten::_sparse_mm", "aten::_sparse_addmm"), _coalesced
+    ),
+    # csrc/ops/cuda/nms_kernel.cu of torchvision: what is kept is selected by a mask
+    "torchvision::nms": _always("nms"),
     # nested/NestedTensorMath.cpp
     "aten::_nested_tensor_from_mask_left_aligned": _always("nested_tensor"),
     "aten::_nested_tensor_from_mask": _always("nested_tensor"),
