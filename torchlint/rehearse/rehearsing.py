@@ -159,7 +159,7 @@ def _told(
     }
     asked = {call.place for call in counted.calls if call.place is not None}
     ran = {os.path.realpath(path): set(rows) for path, rows in counted.ran.items()}
-    told = []
+    told: dict[tuple[str, str, int, int], Static] = {}
     for finding in findings:
         path = os.path.realpath(finding.path)
         rows = range(finding.start.row, max(finding.start.row, finding.end.row) + 1)
@@ -173,8 +173,10 @@ def _told(
             status = "contradicted"
         else:
             status = "ran"
-        told.append(as_static(finding, status))
-    return told
+        # One file may have been found under two names.
+        key = finding.code, path, finding.start.row, finding.start.column
+        told[key] = replace(as_static(finding, status), path=os.path.relpath(path))
+    return list(told.values())
 
 
 def _in_words(message: str) -> str:
