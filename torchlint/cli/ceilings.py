@@ -55,6 +55,11 @@ def targets_of(profile: EarlierProfile, targets: Iterable[Target]) -> dict[str, 
     if profile.rehearsal is None:
         return {}
     seen = {os.path.realpath(each.path) for each in profile.findings if each.path}
+    lines = SeenLines(profile.rehearsal)
+    changed = [path for path in profile.rehearsal.files if not lines.is_unchanged(path)]
+    if changed:
+        said = f"{changed[0]} has changed since the rehearsal, which says nothing of it any more"
+        print_lines([visible(f"warning: {said}; rehearse again.")], err=True)
     real = ((os.path.realpath(each.path), each) for each in targets)
     return {path: each for path, each in real if path in seen}
 

@@ -46,6 +46,7 @@ def _host_call(call: CountedCall, calls: int) -> HostCall:
         before=min(call.before, calls),
         queued=call.queued,
         loader=call.loader,
+        same=call.same,
     )
 
 

@@ -251,6 +251,13 @@ NAMES: tuple[Name, ...] = (
         ("torch.utils._python_dispatch:_disable_current_modes",),
         "torch.jit.trace cannot be rehearsed",
     ),
+    Name(
+        (
+            "torch.distributed.distributed_c10d:_get_object_coll_device",
+            "torch.distributed.distributed_c10d:_get_pg_default_device",
+        ),
+        "in a rehearsal objects that ranks exchange are not on the device meanwhile",
+    ),
     Name(("torch._tensor_str:_str_intern",), "printing a tensor is no wait in a rehearsal"),
     Name(
         ("torch._C:_group_tensors_by_device_and_dtype",),

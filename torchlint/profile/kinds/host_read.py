@@ -66,7 +66,12 @@ _BY_SHAPE: Final = frozenset(
     ("mask index", "nonzero", "unique", "masked_select", "where", "repeat_interleave")
 )
 """What reads to learn the shape of a result."""
-_COMMANDS: Final = frozenset(("synchronize", "empty_cache"))
+_OF_VALUES: Final = frozenset(
+    "item float int bool complex index format tolist numpy array cpu to copy_ equal allclose "
+    "tensor".split()
+)
+"""Reads of values that the script asks for; any other kind is one that an operation does."""
+_COMMANDS: Final = frozenset(("synchronize", "empty_cache", "barrier"))
 """What waits and reads nothing."""
 _SCALERS: Final = ("torch.amp.", "torch.cuda.amp.")
 
@@ -164,9 +169,11 @@ def _action(reads: Sequence[HostCall]) -> str:
     if any((read.via or "").startswith(_SCALERS) for read in reads):
         return "bfloat16 needs no scaler, which asks for infinite gradients"
     if all(read.kind in _COMMANDS for read in reads):
-        return "leave it out: what reads a value waits by itself"
+        return "leave it out where nothing needs it, or do it every hundred steps"
     if all(read.kind in _BY_SHAPE for read in reads):
         return "keep the shape, and mask what does not count"
+    if not any(read.kind in _OF_VALUES for read in reads):
+        return "the operation itself looks at its input; find another one, or use it less often"
     if all(read.kind == "bool" for read in reads):
         return "decide on the device (`torch.where`), or every hundred steps"
     return "keep the value on the device, and read it every hundred steps"

@@ -78,14 +78,19 @@ def _line(
     wait_s = sum(each.seconds for each in copies) / window.steps
     megabytes = sum(each.size for each in copies) / window.steps / _MEGABYTE
     kinds = {each.kind for each in copies}
+    loader = next((each.loader for each in copies if each.loader is not None), None)
     if kinds == {"blocking"}:
         how, action = "from pinned memory without `non_blocking`", "pass `non_blocking=True`"
     else:
         how, action = "from memory that is not pinned", "set `pin_memory=True` in the DataLoader"
+        if loader is None and not on_gpu:
+            action = "pin the memory that it comes from"
         if "pageable, non-blocking" in kinds:
             how += ", non-blocking in name only"
         else:
             action += ", and pass `non_blocking=True`"
+    if all(2 * each.same > each.calls for each in copies):
+        how, action = f"{how}, the same each time", "copy it once, before the loop"
     return Observed(
         place,
         f"{scaled(1e6 * megabytes, 'B')} a step {how}"
@@ -98,7 +103,7 @@ def _line(
             "wait_ms": 1e3 * wait_s if on_gpu else None,
             "kinds": _per_step(copies, window),
         },
-        made=next((each.loader for each in copies if each.loader is not None), None),
+        made=loader,
     )
 
 

@@ -23,7 +23,8 @@ class HostCall:
         graph: reads of what has a gradient.
         backward: calls inside a backward pass.
         size: bytes that were copied.
-        loader: in a rehearsal, the line that made the loader of the batch that is copied.
+        loader: in a rehearsal, the line that made the loader of the batch that is copied; `same`
+            copies had the content of the copy before.
         before: in a rehearsal, calls before a backward pass of their step; `queued` operations
             stood in the queue, over all calls.
     """
@@ -41,6 +42,7 @@ class HostCall:
     before: int = 0
     queued: int = 0
     loader: Place | None = None
+    same: int = 0
 
 
 @dataclass(slots=True)

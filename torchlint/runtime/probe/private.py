@@ -420,9 +420,12 @@ def untyped(storage: Any) -> Any:
     return getattr(storage, "_untyped_storage", storage)
 
 
-def parse_to() -> Any:
-    """What reads the arguments of `Tensor.to`: device, type, whether to wait, and layout."""
-    return find("torch._C:_nn._parse_to")
+def parse_to(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
+    """Replace what reads the arguments of `to` (device, type, whether to wait, layout) by `make` of
+    it, and give that."""
+    module = functions_in_c()
+    module._parse_to = make(module._parse_to)
+    return module._parse_to
 
 
 def functions_in_c() -> Any:
@@ -496,6 +499,15 @@ def wrap_grouping(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> N
     for module in [find("torch._C"), *sys.modules.values()]:
         if getattr(module, "__dict__", {}).get(name) is plain:
             setattr(module, name, grouped)
+
+
+def put_objects_on(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what says on which device ranks exchange objects by `make` of it."""
+    module = find("torch.distributed.distributed_c10d")
+    for name in ("_get_object_coll_device", "_get_pg_default_device"):
+        plain = getattr(module, name, None)
+        if plain is not None:
+            setattr(module, name, make(plain))
 
 
 def capture_no_graphs() -> None:

@@ -324,6 +324,10 @@ WAITS: dict[str, tuple[dict[str, float], str]] = {
     "SparseAdam": ({"coalesce": 1}, "sparse/cuda/SparseCUDATensor.cu:41"),
     "GaussianNLLLoss": ({"bool": 1}, "torch/nn/functional.py: whether a variance is negative"),
     "CTCLoss": ({"ctc_loss": 7}, "cuda/LossCTC.cu:286, :636, LossCTC.cpp:482"),
+    "CrossEntropyLoss smooth, weighted, ignoring": (
+        {"cross_entropy": 1},
+        "LossNLL.cpp:591: targets that count are selected by a mask",
+    ),
     "BatchNorm2d without momentum": ({"float": 1}, "torch/nn/modules/batchnorm.py:192"),
     "AdaptiveLogSoftmaxWithLoss": (
         {"nonzero": 3, "mask_index": 3},

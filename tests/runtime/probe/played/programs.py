@@ -269,6 +269,47 @@ def linear_algebra():
     )
 
 
+@counts(
+    "torch/csrc/autograd/FunctionsManual.cpp:801, :588, ReduceOps.cpp:615, LossNLL.cpp:591",
+    prod=1,
+    cumprod=1,
+    masked_fill=1,
+    cross_entropy=1,
+)
+def gradients_that_look():
+    x, fill, weight = values(2, 3).requires_grad_(), values()[0].requires_grad_(), values(3)
+    y = numbers(0, 1)
+
+    def step():
+        x.grad = None
+        x.prod().backward()
+        x.cumprod(0).sum().backward()
+        x.masked_fill(x > 2, 1.0).sum().backward()
+        loss = F.cross_entropy(x, y, weight=weight, label_smoothing=0.1)
+        torch.masked_fill(x.detach(), x > 2, fill.detach() * 0).sum()
+        return loss.backward()
+
+    return step
+
+
+@counts("TensorFactories.cpp:841, BatchLinearAlgebraLib.cpp:594", (2, 2), linspace=2, linalg=2)
+def ends_and_inverses():
+    x = torch.eye(3, device="cuda")
+    return lambda: (torch.linspace(x[0, 1], x[0, 0], 5, device="cuda"), torch.linalg.pinv(x))
+
+
+@counts("cuda/Copy.cu:424: a device's number is a device", copies=4)
+def moved_by_number():
+    x = torch.rand(3)
+    like = values(2)
+
+    def step():
+        nn.Linear(2, 2).to(0)
+        return x.to(0), torch.rand(2).type_as(like)
+
+    return step
+
+
 @counts("sparse/cuda/SparseCUDATensorMath.cu, TensorConversions.cpp", coalesce=1, to_sparse=2)
 def sparse():
     index = numbers(0, 1)
@@ -420,7 +461,7 @@ def default_device():
     return step
 
 
-@counts("torch/serialization.py", cpu=1)
+@counts("torch/serialization.py", cpu=1, copies=1)
 def saved_and_loaded():
     x = values()
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.played.ledger import PAGEABLE
 from torchlint.runtime.probe.played.marks import MARKS
 from torchlint.runtime.probe.played.state import PLAYED
 
@@ -32,5 +33,9 @@ def _restore(storage: Any, location: str) -> Any:
         return None
     index = PLAYED.index_of(location)
     assert index is not None
-    MARKS.put(private.untyped(storage), index)
+    untyped = private.untyped(storage)
+    MARKS.put(untyped, index)
+    if untyped.nbytes():
+        PLAYED.ledger.copy(PAGEABLE, untyped.nbytes())
+        PLAYED.ledger.wait(f"copy, {PAGEABLE}")
     return storage

@@ -26,6 +26,13 @@ def install() -> None:
             replace(owner, name, _unread(reads))
             private.script_like(getattr(owner, name), plain)
     replace(torch, "compile", _uncompiled)
+    replace(private.functions_in_c(), "cross_entropy_loss", _smoothed)
+    for owner in (torch, torch.Tensor):
+        for name, asks in _GRADIENTS.items():
+            plain = getattr(owner, name)
+            replace(owner, name, _looked_at(name, asks))
+            if owner is torch:
+                private.script_like(getattr(owner, name), plain)
     for name in ("trace", "trace_module"):
         replace(torch.jit, name, _traced)
     plain_ctc_loss = torch.ctc_loss
@@ -54,6 +61,43 @@ def _unread(reads: Callable[..., int]) -> Callable[[Function], Function]:
         return call
 
     return make
+
+
+def _looked_at(kind: str, asks: Callable[..., bool]) -> Callable[[Function], Function]:
+    """For a function whose backward pass waits once on a GPU. Where a mode is open, torch takes
+    another way in it (`FunctionsManual.cpp`: prod_backward, cumprod_backward, masked_fill).
+
+    Args:
+        asks: whether these arguments need that gradient.
+    """
+
+    def make(plain: Function) -> Function:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = plain(*args, **kwargs)
+            node = getattr(result, "grad_fn", None)
+            if PLAYED.on and node is not None and device_of(result) is not None and asks(*args):
+                node.register_prehook(lambda _: waits.read(kind))
+            return result
+
+        return call
+
+    return make
+
+
+def _smoothed(plain: Function) -> Function:
+    """`LossNLL.cpp`, `cross_entropy_loss_label_smoothing`: of weights, those of targets that count
+    are selected by a mask."""
+
+    def cross_entropy_loss(*args: Any, **kwargs: Any) -> Any:
+        weight, reduction, smoothing = (
+            args[at] if len(args) > at else kwargs.get(name)
+            for at, name in ((2, "weight"), (3, "reduction"), (5, "label_smoothing"))
+        )
+        if PLAYED.on and weight is not None and smoothing and reduction in (None, 1):
+            waits.read("cross_entropy", device_of(args[0]) is not None)
+        return plain(*args, **kwargs)
+
+    return cross_entropy_loss
 
 
 def _traced(plain: Function) -> Function:
@@ -86,6 +130,18 @@ def _printed(plain: Function) -> Function:
             return plain(*args, **kwargs)
 
     return text
+
+
+def _has_value_with_gradient(*args: Any) -> bool:
+    return len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].requires_grad
+
+
+_GRADIENTS: Final = {
+    "prod": lambda *_: True,
+    "cumprod": lambda *_: True,
+    "masked_fill": _has_value_with_gradient,
+}
+"""Functions whose backward pass waits, by whether these arguments need that."""
 
 
 def _of_one_hot(tensor: Any, num_classes: int = -1) -> int:

@@ -15,6 +15,7 @@ from torchlint.runtime.probe.played.state import PLAYED
 
 _CUDA: Any = torch.cuda
 _DRIVER: Final = "12.8"
+_NCCL: Final = (2, 21, 5)
 _REFUSED: Final = {
     "CUDAGraph": "a CUDA graph",
     "graph": "a CUDA graph",
@@ -42,6 +43,9 @@ def install() -> None:
         _put(inner, {name: each for name, each in _ANSWERS.items() if hasattr(inner, name)})
     _CUDA.streams.Stream, _CUDA.streams.Event = played_streams.PlayedStream, played_streams.Event
     _CUDA.default_generators = _Generators()
+    for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
+        setattr(_CUDA.nvtx, name, _nothing)
+    _CUDA.nccl.version = lambda: _NCCL
     legacy_types.install(_CUDA)
     torch.Generator = generators.Generator  # type: ignore[misc]
     _play_accelerator()

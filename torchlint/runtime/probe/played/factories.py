@@ -28,6 +28,8 @@ _NAMES: Final = (
 _LIKE: Final = frozenset(
     "empty_like full_like ones_like rand_like randint_like randn_like zeros_like".split()
 )
+_WITH_SIZE: Final = 3
+"""Arguments of `sparse_coo_tensor`, if one of them is the size."""
 _FROM_DATA: Final = ("tensor", "as_tensor", "asarray")
 
 
@@ -84,6 +86,10 @@ def made(
     if fills:
         return _filled(plain, args, kwargs, index, known=asked is not None)
     kwargs.pop("pin_memory", None)
+    if plain.__name__ == "sparse_coo_tensor" and "size" not in kwargs and len(args) < _WITH_SIZE:
+        # sparse/SparseTensor.cpp: the largest indices are read
+        there = index is not None or device_of(args[0]) is not None
+        waits.read("sparse_coo_tensor", 2 if there else 0)
     lies = UNSAID if asked is None else HOST if index is None else index
     return PLAYED.making(lies, plain, *args, **kwargs)
 

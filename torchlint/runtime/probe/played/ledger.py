@@ -31,6 +31,8 @@ COPY: Final = "copy"
 MIXED: Final = "mixed"
 COLLECTIVE: Final = "collective"
 FLOPS: Final = "flops"
+PAGEABLE: Final = "pageable"
+"""A copy from pages that are not pinned, for which the host waits."""
 SMALL: Final = 4096
 """Elements: an operation on fewer is over before the next one can be ordered."""
 _MOST: Final = 4096

@@ -13,6 +13,7 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import ledger
+from torchlint.runtime.probe.played.ledger import PAGEABLE
 from torchlint.runtime.probe.played.marks import (
     HOST,
     OPEN,
@@ -26,7 +27,6 @@ from torchlint.runtime.probe.played.state import PLAYED
 if TYPE_CHECKING:
     from torchlint.runtime.probe.played.marks import Made
 
-PAGEABLE: Final = "pageable"
 LATE: Final = "pageable, non-blocking"
 BLOCKING: Final = "blocking"
 ASYNCHRONOUS: Final = "pinned, non-blocking"
@@ -186,8 +186,8 @@ def copy_in_place(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> An
             if mark is not None and mark.lies == OPEN:
                 put(target, came_from)
                 PLAYED.ledger.launch(came_from, size=2 * size, small=target.numel() < ledger.SMALL)
-            elif wait:
-                PLAYED.ledger.wait("copy_")
+            elif wait or mark is None or mark.lies != PINNED:
+                PLAYED.ledger.wait("copy_")  # to pages that are not pinned in any case
         elif to is not None and came_from is not None:
             PLAYED.ledger.launch(to, size=2 * size, small=target.numel() < ledger.SMALL)
     return result

@@ -8,6 +8,7 @@ import torch
 from torch import distributed
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.played.state import PLAYED
 from torchlint.runtime.probe.wrapping.interpose import replace
 
 
@@ -20,6 +21,8 @@ def install() -> None:
             if inner is not private.MISSING:
                 replace(torch.distributed.distributed_c10d, name, _on_host)
         distributed.is_nccl_available = lambda: True
+        replace(distributed, "barrier", _awaited)
+        private.put_objects_on(_device_of_objects)
     comm: Any = torch.nn.parallel.comm
     for name, stand_in in _COMM.items():
         setattr(comm, name, stand_in)
@@ -36,8 +39,38 @@ def _on_host(plain: Any) -> Any:
     return make
 
 
+_played = {"nccl": False}
+"""Whether a group was to use NCCL."""
+
+
+def _awaited(plain: Any) -> Any:
+    """The host waits at a barrier of NCCL (`ProcessGroupNCCL.cpp`, `isBarrierOp_`)."""
+
+    def barrier(*args: Any, **kwargs: Any) -> Any:
+        result = plain(*args, **kwargs)
+        if _played["nccl"] and not kwargs.get("async_op", False):
+            PLAYED.ledger.wait("barrier")
+        return result
+
+    return barrier
+
+
+def _device_of_objects(plain: Any) -> Any:
+    """Objects that ranks exchange by NCCL are tensors on the device meanwhile."""
+
+    def device(*args: Any, **kwargs: Any) -> Any:
+        if _played["nccl"] and PLAYED.on:
+            return torch.device("cuda", PLAYED.thread.device)
+        return plain(*args, **kwargs)
+
+    return device
+
+
 def _named(value: Any) -> Any:
-    return "gloo" if isinstance(value, str) and "nccl" in value.lower() else value
+    if not isinstance(value, str) or "nccl" not in value.lower():
+        return value
+    _played["nccl"] = True
+    return "gloo"
 
 
 def _where(index: Any) -> Any:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _Tensor: Any = torch.Tensor
 _Storage: Any = torch.UntypedStorage
-_parse: Any = private.parse_to()
 _TYPES: Final = {
     torch.float32: "FloatTensor",
     torch.float64: "DoubleTensor",
@@ -48,8 +47,26 @@ _CANNOT: Final = (
 )
 
 
+def _numbered(plain: Function) -> Function:
+    """A number is one of a device."""
+
+    def parse(*args: Any, **kwargs: Any) -> Any:
+        first = kwargs.get("device", args[0] if args else None)
+        if isinstance(first, int) and not isinstance(first, bool):
+            where = torch.device("cuda", first)
+            args = (where, *args[1:]) if "device" not in kwargs else args
+            kwargs = {**kwargs, "device": where} if "device" in kwargs else kwargs
+        return plain(*args, **kwargs)
+
+    return parse
+
+
+_parsers: list[Function] = []
+
+
 def install() -> None:
     """Replace them, in this process."""
+    _parsers.append(private.parse_to(_numbered))
     for name, make in _METHODS.items():
         if hasattr(_Tensor, name):
             replace(_Tensor, name, make)
@@ -128,7 +145,7 @@ def _to(plain: Function) -> Function:
         if len(flags) > 1:
             copy = copy or flags[1]
             args = tuple(args[: args.index(flags[0]) + 1])
-        device, dtype, non_blocking, layout = _parse(*args, **known)
+        device, dtype, non_blocking, layout = _parsers[0](*args, **known)
         return _moved(plain, self, device, dtype, bool(non_blocking), bool(copy), layout)
 
     return to
@@ -156,6 +173,10 @@ def _moved(
     if here == there:
         return plain(tensor, copy=copy, **how)
     return moves.move(tensor, there, how, non_blocking=non_blocking)
+
+
+def _type_as(plain: Function) -> Function:
+    return lambda self, other: self.to(other.device, other.dtype)
 
 
 def _cuda(plain: Function) -> Function:
@@ -293,6 +314,7 @@ _METHODS: Final = {
     "get_device": _get_device,
     "type": _type,
     "to": _to,
+    "type_as": _type_as,
     "cuda": _cuda,
     "cpu": _cpu,
     "numpy": _numpy,

@@ -252,6 +252,8 @@ WAITS: Final[dict[str, Callable[[Any, Any], Waits]]] = {
     "aten::_linalg_check_errors": _always("linalg"),
     "aten::_linalg_eigh": _unless_empty("linalg"),
     "aten::_linalg_svd": _unless_empty("linalg", 2),
+    "aten::linalg_pinv": _unless_empty("linalg", 2),
+    "aten::linalg_matrix_exp": _unless_empty("linalg", 2),
     "aten::linalg_lstsq": _always("linalg"),
     "aten::linalg_eig": _always("linalg", 4),
     "aten::linalg_eigvals": _always("linalg", 2),
@@ -272,6 +274,16 @@ WAITS: Final[dict[str, Callable[[Any, Any], Waits]]] = {
 }
 
 
+def _ends(args: Any, kwargs: Any) -> Waits:
+    """`TensorFactories.cpp`: ends of a range that are tensors of the device are read."""
+    ends = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.Tensor)]
+    read = sum(device_of(each) is not None for each in ends)
+    return (("linspace", read),) if read else ()
+
+
+WAITS.update(dict.fromkeys(("aten::linspace", "aten::logspace"), _ends))
+
+
 def of_numbers(values: Any) -> int:
     """How many numbers of a device a nested list holds; each is read by itself."""
     if isinstance(values, torch.Tensor):
@@ -282,6 +294,6 @@ def of_numbers(values: Any) -> int:
 
 
 def read(kind: str, times: int = 1) -> None:
-    """The host reads values of a device."""
-    if times:
-        PLAYED.ledger.wait(kind, times)
+    """The host reads values of a device, one after the other."""
+    for _ in range(times):
+        PLAYED.ledger.wait(kind)
