@@ -208,3 +208,43 @@ def test_a_line_of_a_step_that_is_not_counted_is_not_contradicted(
     assert 10 not in found["rehearsal"]["ran"]["train.py"]
     assert {9, 11, 12} <= set(found["rehearsal"]["ran"]["train.py"])
     assert not any(each["status"] == "contradicted" for each in found["static"])
+
+
+def test_what_a_data_set_makes_is_a_batch(warm_torchlint: Torchlint, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "from torch.utils.data import DataLoader, Dataset\n"
+        "class Rows(Dataset):\n"
+        "    def __len__(self):\n"
+        "        return 400\n"
+        "    def __getitem__(self, row):\n"
+        "        return torch.tensor([row, 1.0])\n"
+        "model = torch.nn.Linear(2, 4).cuda()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for x in DataLoader(Rows(), batch_size=8):\n"
+        "    model(x.cuda()).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    code, said = warm_torchlint(["rehearse", "train.py", "--yes", "--steps", "4"], tmp_path)
+    assert code == 0, said
+    assert re.search(r"train.py:11 +TR202", said)
+    assert "set `pin_memory=True` in the DataLoader" in " ".join(said.split())
+    assert "TR203" not in said
+
+
+def test_a_default_device_of_the_host_leaves_new_tensors_where_the_others_are(
+    warm_torchlint: Torchlint, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "torch.set_default_device('cpu')\n"
+        "model = torch.nn.Linear(2, 4).cuda()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for _ in range(40):\n"
+        "    x = torch.rand(2, 2, device='cuda')\n"
+        "    (model(x + x.new_zeros(2)) + x.new_full((4,), 1.0)).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    code, said = warm_torchlint(["rehearse", "train.py", "--yes", "--steps", "4"], tmp_path)
+    assert code == 0, said
+    assert "No finding" in said

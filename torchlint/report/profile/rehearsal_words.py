@@ -49,7 +49,8 @@ def _waits(seen: Rehearsal) -> str:
     if not seen.waits:
         return "the host waits for nothing"
     before = f" ({count(seen.before_backward)} before backward)" if seen.before_backward else ""
-    return f"the host waits {_times(seen.waits)}{before}"
+    idle = f", and {count(seen.idle)} more find an empty queue" if seen.idle >= 0.05 else ""
+    return f"the host waits {_times(seen.waits)}{before}{idle}"
 
 
 def _times(value: float) -> str:

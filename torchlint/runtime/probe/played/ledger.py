@@ -208,16 +208,15 @@ class Ledger:
         stack."""
         if not self.open:
             return None
+        place: Place | None = None
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            name = frame.f_code.co_filename
-            if name.startswith(_DATA):
-                return None
-            path = self._places.path_of(frame.f_code)
-            if path is not None:
-                return (path, frame.f_lineno), self.part
+            if frame.f_code.co_filename.startswith(_DATA):
+                return None  # it has called the user's data set
+            if place is None and (path := self._places.path_of(frame.f_code)) is not None:
+                place = path, frame.f_lineno
             frame = frame.f_back
-        return None
+        return None if place is None else (place, self.part)
 
     def line(self) -> Place | None:
         """The user's line that is running."""

@@ -90,7 +90,8 @@ class StepCounter:
         """
         ledger = self._ledger
         if kind == LOADER:
-            ledger.loader = self._makers.of(subject)
+            # One that is made in the head of its loop is gone by now.
+            ledger.loader = self._makers.of(subject) or ledger.line()
         if not ledger.open:
             ledger.open = True
             self._lines.begin()

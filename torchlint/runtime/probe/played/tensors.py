@@ -263,6 +263,8 @@ def _maker(plain: Function) -> Function:
     from torchlint.runtime.probe.played.factories import made
 
     def new(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if PLAYED.thread.making is not None:  # a mode of the user has called it again
+            return plain(self, *args, **kwargs)
         if "device" not in kwargs or kwargs["device"] is None:
             kwargs = {**kwargs, "device": self.device}
         return made(plain, (self, *args), kwargs, fills=plain.__name__ == "new_tensor")
