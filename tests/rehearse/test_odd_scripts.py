@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.warm_start import Torchlint
+    from tests.rehearse.conftest import Rehearse
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts do not run on Windows")
 
@@ -212,11 +212,10 @@ FAILS = {
 
 
 @pytest.mark.parametrize("script", FINE.values(), ids=FINE)
-def test_it_is_counted_as_ever(warm_torchlint: Torchlint, tmp_path: Path, script: str) -> None:
+def test_it_is_counted_as_ever(rehearse: Rehearse, tmp_path: Path, script: str) -> None:
     text = LOOP + script.lstrip()
-    (tmp_path / "train.py").write_text(text, encoding="utf-8")
     row = max(at for at, line in enumerate(text.splitlines(), 1) if line.endswith("# read"))
-    code, said = warm_torchlint(["rehearse", "train.py", "--yes", "--steps", "4"], tmp_path)
+    code, said = rehearse(text, "--steps", "4")
     assert code == 0, said
     assert f"train.py:{row} " in said
     assert "TR201" in said
@@ -226,9 +225,8 @@ def test_it_is_counted_as_ever(warm_torchlint: Torchlint, tmp_path: Path, script
 
 @pytest.mark.parametrize(("script", "expected", "words"), FAILS.values(), ids=FAILS)
 def test_it_fails_with_a_sentence(
-    warm_torchlint: Torchlint, tmp_path: Path, script: str, expected: int, words: str
+    rehearse: Rehearse, tmp_path: Path, script: str, expected: int, words: str
 ) -> None:
-    (tmp_path / "train.py").write_text(LOOP + script, encoding="utf-8")
-    code, said = warm_torchlint(["rehearse", "train.py", "--yes", "--steps", "4"], tmp_path)
+    code, said = rehearse(LOOP + script, "--steps", "4")
     assert (code, words in " ".join(said.split())) == (expected, True), said
     assert os.listdir(tmp_path) == ["train.py"]

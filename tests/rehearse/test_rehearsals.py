@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from tests.rehearse.conftest import Rehearse
     from tests.warm_start import Torchlint
 
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -69,7 +70,7 @@ def test_each_line_is_counted_and_nothing_else(warm_torchlint: Torchlint, tmp_pa
 
 
 def test_findings_of_check_are_confirmed_or_contradicted(
-    warm_torchlint: Torchlint, tmp_path: Path
+    rehearse: Rehearse, tmp_path: Path
 ) -> None:
     # On a GPU as far as can be read; at run time the model stays on the host.
     script = (SCRIPTS / "plain.py").read_text(encoding="utf-8")
@@ -78,10 +79,9 @@ def test_findings_of_check_are_confirmed_or_contradicted(
     )
     told = {}
     for here in ("None", "'cpu'"):
-        (tmp_path / "train.py").write_text(stays.replace("HERE", here), encoding="utf-8")
         out = tmp_path / "rehearsal.json"
-        words = ["rehearse", "train.py", "--yes", "--isolated", "--json", str(out), "--steps", "4"]
-        code, said = warm_torchlint(words, tmp_path)
+        options = ("--isolated", "--json", str(out), "--steps", "4")
+        code, said = rehearse(stays.replace("HERE", here), *options)
         assert code == 0, said
         found = json.loads(out.read_text())["static"]
         told[here] = {each["code"]: each["status"] for each in found}
@@ -99,10 +99,8 @@ def test_what_passes_through_threads_copies_and_hooks_stays_on_the_device(
     assert seen["launches"] > 20
 
 
-def test_a_script_that_leaves_the_gpu_alone_is_told_so(
-    warm_torchlint: Torchlint, tmp_path: Path
-) -> None:
-    (tmp_path / "train.py").write_text(
+def test_a_script_that_leaves_the_gpu_alone_is_told_so(rehearse: Rehearse) -> None:
+    script = (
         "import torch\n"
         "model = torch.nn.Linear(4, 4)\n"
         "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -112,22 +110,19 @@ def test_a_script_that_leaves_the_gpu_alone_is_told_so(
         "    optimizer.step()\n"
         "    print(loss.item())\n"
     )
-    code, said = warm_torchlint(["rehearse", "train.py", "--yes"], tmp_path)
+    code, said = rehearse(script)
     assert code == 0
     assert "does not use the GPU" in said
 
 
-def test_what_cannot_be_played_is_named_with_its_line(
-    warm_torchlint: Torchlint, tmp_path: Path
-) -> None:
-    (tmp_path / "train.py").write_text("import torch\n\ngraph = torch.cuda.CUDAGraph()\n")
-    code, said = warm_torchlint(["rehearse", "train.py", "--yes"], tmp_path)
+def test_what_cannot_be_played_is_named_with_its_line(rehearse: Rehearse) -> None:
+    code, said = rehearse("import torch\n\ngraph = torch.cuda.CUDAGraph()\n")
     assert code == 4
     assert "A CUDA graph (torch.cuda.CUDAGraph in train.py:3) cannot be rehearsed" in said
 
 
-def test_what_is_compiled_runs_as_it_is_written(warm_torchlint: Torchlint, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(
+def test_what_is_compiled_runs_as_it_is_written(rehearse: Rehearse) -> None:
+    script = (
         "import torch\n"
         "model = torch.compile(torch.nn.Linear(4, 4).cuda())\n"
         "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -137,7 +132,7 @@ def test_what_is_compiled_runs_as_it_is_written(warm_torchlint: Torchlint, tmp_p
         "    optimizer.step()\n"
         "    loss.item()\n"
     )
-    code, said = warm_torchlint(["rehearse", "train.py", "--yes"], tmp_path)
+    code, said = rehearse(script)
     assert code == 0, said
     assert "train.py:8" in said
     assert "not played    torch.compile" in said
@@ -146,9 +141,14 @@ def test_what_is_compiled_runs_as_it_is_written(warm_torchlint: Torchlint, tmp_p
 @pytest.mark.parametrize(
     ("name", "via", "copies"),
     [
-        pytest.param("with_lightning", "lightning", "late", marks=pytest.mark.needs("lightning")),
         pytest.param(
-            "with_transformers", "transformers", "blocking", marks=pytest.mark.needs("transformers")
+            "with_lightning",
+            "lightning",
+            "pageable, non-blocking",
+            marks=pytest.mark.needs("lightning"),
+        ),
+        pytest.param(
+            "with_transformers", None, "blocking", marks=pytest.mark.needs("transformers")
         ),
         pytest.param("with_accelerate", None, "pageable", marks=pytest.mark.needs("accelerate")),
         pytest.param("with_ignite", "ignite", "pageable", marks=pytest.mark.needs("ignite")),
@@ -160,9 +160,8 @@ def test_frameworks(
     found, _ = rehearsed(warm_torchlint, tmp_path, name)
     reads = [each for each in found["findings"] if each["code"] == "TR201"]
     (moved,) = (each for each in found["findings"] if each["code"] == "TR202")
-    assert via is None or any(via in each["fact"] for each in reads) or name == "with_transformers"
-    kinds = {"late": "pageable, non-blocking"}.get(copies, copies)
-    assert moved["values"]["kinds"] == {kinds: 2}
+    assert via is None or any(via in each["fact"] for each in reads)
+    assert moved["values"]["kinds"] == {copies: 2}
     assert found["rehearsal"]["used"]
     assert not any(each["code"] == "TR204" for each in found["findings"])
 
@@ -184,9 +183,9 @@ def test_two_ranks_have_a_gpu_each(tmp_path: Path) -> None:
 
 
 def test_a_line_of_a_step_that_is_not_counted_is_not_contradicted(
-    warm_torchlint: Torchlint, tmp_path: Path
+    rehearse: Rehearse, tmp_path: Path
 ) -> None:
-    (tmp_path / "train.py").write_text(
+    script = (
         "import torch\n"
         "model = torch.nn.Linear(4, 4).cuda()\n"
         "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -201,8 +200,7 @@ def test_a_line_of_a_step_that_is_not_counted_is_not_contradicted(
         "    print(host.item())\n"
     )
     out = tmp_path / "out.json"
-    words = ["rehearse", "train.py", "--yes", "--hints", "--json", str(out)]
-    code, said = warm_torchlint(words, tmp_path)
+    code, said = rehearse(script, "--hints", "--json", str(out))
     assert code == 0, said
     found = json.loads(out.read_text())
     assert 10 not in found["rehearsal"]["ran"]["train.py"]
@@ -210,8 +208,8 @@ def test_a_line_of_a_step_that_is_not_counted_is_not_contradicted(
     assert not any(each["status"] == "contradicted" for each in found["static"])
 
 
-def test_what_a_data_set_makes_is_a_batch(warm_torchlint: Torchlint, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(
+def test_what_a_data_set_makes_is_a_batch(rehearse: Rehearse) -> None:
+    script = (
         "import torch\n"
         "from torch.utils.data import DataLoader, Dataset\n"
         "class Rows(Dataset):\n"
@@ -225,7 +223,7 @@ def test_what_a_data_set_makes_is_a_batch(warm_torchlint: Torchlint, tmp_path: P
         "    model(x.cuda()).sum().backward()\n"
         "    optimizer.step()\n"
     )
-    code, said = warm_torchlint(["rehearse", "train.py", "--yes", "--steps", "4"], tmp_path)
+    code, said = rehearse(script, "--steps", "4")
     assert code == 0, said
     assert re.search(r"train.py:11 +TR202", said)
     assert "set `pin_memory=True` in the DataLoader" in " ".join(said.split())
@@ -233,9 +231,9 @@ def test_what_a_data_set_makes_is_a_batch(warm_torchlint: Torchlint, tmp_path: P
 
 
 def test_a_default_device_of_the_host_leaves_new_tensors_where_the_others_are(
-    warm_torchlint: Torchlint, tmp_path: Path
+    rehearse: Rehearse,
 ) -> None:
-    (tmp_path / "train.py").write_text(
+    script = (
         "import torch\n"
         "torch.set_default_device('cpu')\n"
         "model = torch.nn.Linear(2, 4).cuda()\n"
@@ -245,6 +243,6 @@ def test_a_default_device_of_the_host_leaves_new_tensors_where_the_others_are(
         "    (model(x + x.new_zeros(2)) + x.new_full((4,), 1.0)).sum().backward()\n"
         "    optimizer.step()\n"
     )
-    code, said = warm_torchlint(["rehearse", "train.py", "--yes", "--steps", "4"], tmp_path)
+    code, said = rehearse(script, "--steps", "4")
     assert code == 0, said
     assert "No finding" in said

@@ -12,7 +12,7 @@ import click
 
 from torchlint.cli.command import together
 from torchlint.cli.options import output_format
-from torchlint.cli.printing import paint_for, print_lines, write_report
+from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,6 +37,18 @@ def report_options(
         click.option("--html", "html_file", metavar="FILE", help=html),
         output_format(*(name for name in renderers if name not in _OF_FILES)),
     )
+
+
+def refuse_unwritable(given: Mapping[str, Any]) -> None:
+    """Look before anything is run.
+
+    Raises:
+        click.ClickException: a file for a report cannot be written.
+    """
+    for name in ("json", *_OF_FILES):
+        file = given.get(f"{name}_file")
+        if file is not None:
+            must_be_writable(file)
 
 
 def report(result: object, given: Mapping[str, Any], renderers: Mapping[str, Render]) -> None:

@@ -18,7 +18,8 @@ from torchlint.cli.launching import (
     run_in_a_job,
     spread_from,
 )
-from torchlint.cli.printing import must_be_writable, print_lines
+from torchlint.cli.measured_reports import refuse_unwritable
+from torchlint.cli.printing import print_lines
 from torchlint.cli.script_options import given_on
 from torchlint.report.terminal.safe_text import visible
 
@@ -37,7 +38,7 @@ _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
 _OUT_OF_TIME = 7
 _HOW: Final = tuple(
-    "per_fix steps warmup numbers_steps numbers_from threads device seed keep_env".split()
+    "per_fix steps warmup numbers_steps numbers_from threads device seed keep_env nproc".split()
 )
 _OFTEN: Final = {
     "verify": "many times{}, for a few seconds each",
@@ -90,9 +91,7 @@ def go_where_it_runs(command: str, program: Program, given: Mapping[str, Any]) -
         click.ClickException: a report cannot be written, or the options do not fit together.
         click.exceptions.Exit: it has run, or the user does not want it; with its exit code.
     """
-    for name in ("json_file", "html_file", "trace_file"):
-        if given.get(name) is not None:
-            must_be_writable(given[name])
+    refuse_unwritable(given)
     help_another_node(given)
     run_in_a_job(given, lambda where: agree(command, program, where, yes=given["yes"]))
 
@@ -176,8 +175,6 @@ def request_from(
     how = {name: given[name] for name in _HOW if name in given}
     if "launcher" in given:
         how |= {"nproc": processes_on_a_node(given), "spread": spread_from(given)}
-    elif "nproc" in given:
-        how["nproc"] = given["nproc"]
     if "pairs" in given:
         how["design"] = Design(looks=given["pairs"])
     stdin = standard_input() if runs else None

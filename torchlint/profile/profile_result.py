@@ -293,3 +293,8 @@ class Profile:
     budget: Budgeted | None = None
     ranks: tuple[Rank, ...] = ()
     rehearsal: Rehearsal | None = None
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether it has counts of a played GPU, and no times."""
+        return self.rehearsal is not None and self.timing is None

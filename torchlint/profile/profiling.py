@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.jobs import Watcher
-from torchlint.experiment.machine import environment
 from torchlint.experiment.plan import declare
-from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
-from torchlint.experiment.subject import ORIGINAL, Linted, Variant
+from torchlint.experiment.session import OUT_OF_TIME
+from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.profile.evidence import Evidence, Timing, Window
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
 from torchlint.profile.planned_runs import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
-from torchlint.profile.profile_result import Profile
+from torchlint.profile.profile_session import ProfileSession
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.run_findings import Judged, as_static, facts_of, judge, unjudged
 from torchlint.profile.step_limit import lanes_of, limit_of
@@ -36,8 +34,9 @@ if TYPE_CHECKING:
 
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
+    from torchlint.experiment.subject import Linted
     from torchlint.profile.planned_runs import DiagnosticRun, ProfilePlan
-    from torchlint.profile.profile_result import Static
+    from torchlint.profile.profile_result import Profile, Static
     from torchlint.profile.step_timeline import Span
     from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.run_settings import Anchor
@@ -85,7 +84,7 @@ class _Known:
     missing: list[str] = field(default_factory=list)
 
 
-class _Profiling(Session[Linted, Profile]):
+class _Profiling(ProfileSession):
     _watcher: ProfileWatcher
 
     def __init__(
@@ -218,8 +217,8 @@ class _Profiling(Session[Linted, Profile]):
 
     @property
     def _seen(self) -> Survey:
-        assert self.first_look is not None
-        return self.first_look.original
+        assert self.survey is not None
+        return self.survey
 
     def failed(self, failed: Failed) -> tuple[str, int]:
         if failed.status == TIMEOUT:
@@ -248,19 +247,8 @@ class _Profiling(Session[Linted, Profile]):
     def result(self) -> Profile:
         from torchlint.profile.kinds.kernel_choice import unseen
         from torchlint.profile.kinds.layer_cost import table
-        from torchlint.runtime.sandbox.side_effects import collect
 
-        so_far = self._found
-        seen = self.first_look.original if self.first_look else None
-        base = Profile(
-            argv=self.request.program.words,
-            exit=self.code if self.stopped is None else self.stopped,
-            summary=self.summary if self.stopped is None else STOPPED,
-            seconds=0.0,
-            date=date.today().isoformat(),
-            environment=environment(self.jobs, seen),
-            side_effects=collect(self.workspace.folders(), self.request.program.root),
-        )
+        so_far, seen, base = self._found, self.survey, self.without_findings()
         if seen is None or so_far.timing is None:
             return base
         evidence = Evidence(

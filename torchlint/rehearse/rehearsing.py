@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import ExperimentError, too_short
-from torchlint.experiment.machine import environment
-from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
-from torchlint.experiment.subject import Linted
+from torchlint.experiment.session import OUT_OF_TIME
 from torchlint.profile.earlier_profile import OF_WAITS
 from torchlint.profile.evidence import REHEARSED, Evidence, Timing, Window
-from torchlint.profile.profile_result import Profile
+from torchlint.profile.profile_session import ProfileSession
 from torchlint.profile.run_findings import Judged, as_static, judge
 from torchlint.rehearse.counted import per_step, reads_of
 from torchlint.runtime.failures import TIMEOUT, Failed
@@ -24,8 +21,9 @@ from torchlint.workers.pool import processors
 if TYPE_CHECKING:
     from torchlint.experiment.jobs import Watcher
     from torchlint.experiment.request import Request
+    from torchlint.experiment.subject import Linted
     from torchlint.finding import Finding
-    from torchlint.profile.profile_result import RunFinding, Static
+    from torchlint.profile.profile_result import Profile, RunFinding, Static
     from torchlint.runtime.probe.messages import Rehearsed
     from torchlint.runtime.survey_reader import Survey
 
@@ -53,7 +51,7 @@ def rehearse(request: Request, subject: Linted, watcher: Watcher) -> Profile:
     return _Rehearsing(request, subject, watcher).conduct()
 
 
-class _Rehearsing(Session[Linted, Profile]):
+class _Rehearsing(ProfileSession):
     def run(self) -> None:
         steps = self.request.steps or _STEPS
         found = self.subject
@@ -80,18 +78,7 @@ class _Rehearsing(Session[Linted, Profile]):
         self.fail(f"{spent} {what}; give more with --budget-time.", OUT_OF_TIME)
 
     def result(self) -> Profile:
-        from torchlint.runtime.sandbox.side_effects import collect
-
-        seen = self.first_look.original if self.first_look else None
-        base = Profile(
-            argv=self.request.program.words,
-            exit=self.code if self.stopped is None else self.stopped,
-            summary=self.summary if self.stopped is None else STOPPED,
-            seconds=0.0,
-            date=date.today().isoformat(),
-            environment=environment(self.jobs, seen),
-            side_effects=collect(self.workspace.folders(), self.request.program.root),
-        )
+        seen, base = self.survey, self.without_findings()
         if seen is None or not seen.rehearsed:
             return base
         played, counted = self.request.played, _busiest(seen)

@@ -46,8 +46,7 @@ def test_a_page_is_well_made_loads_nothing_and_runs_nothing(command: str, result
     assert {tag for tag, _ in shown.elements} <= TAGS
     shown.loads_nothing()
     scripts = [attrs for tag, attrs in shown.elements if tag == "script"]
-    by = getattr(result, "rehearsal", None) and result.timing is None
-    name = "rehearse" if by else command
+    name = "rehearse" if getattr(result, "is_rehearsal", False) else command
     assert scripts == [{"type": "application/json", "id": f"torchlint-{name}"}]
     assert not any(name.startswith("on") for _, attrs in shown.elements for name in attrs)
     assert shown.data() == json.loads(RENDERERS[command](result))

@@ -13,9 +13,8 @@ import click
 from torchlint.cli.command import Count, WordChoice
 from torchlint.cli.duration import seconds
 from torchlint.cli.held_against import held_against, held_against_options
-from torchlint.cli.measured_reports import OF_REHEARSAL, report, report_options
+from torchlint.cli.measured_reports import OF_REHEARSAL, refuse_unwritable, report, report_options
 from torchlint.cli.options import Options, rule_options
-from torchlint.cli.printing import must_be_writable
 from torchlint.cli.script_options import ScriptCommand, how_it_was_run, rehearsal_options
 from torchlint.cli.script_runs import agree, program_from, request_from
 from torchlint.runtime.probe.played.cards import CARDS, DEFAULT
@@ -97,9 +96,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     begun = time.monotonic()
     program = program_from(words, module)
     hold = held_against(given)
-    for name in ("json_file", "html_file"):
-        if given[name] is not None:
-            must_be_writable(given[name])
+    refuse_unwritable(given)
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.subject import Linted
     from torchlint.rehearse.rehearsing import rehearse

@@ -19,8 +19,9 @@ from torchlint.files.reading import SourceError
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from torchlint.explain.why import Explanation
     from torchlint.finding import Position
     from torchlint.project.target import Target
 
@@ -66,7 +67,6 @@ def command(
 
     Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
     """
-    from torchlint.cli.ceilings import read_profile, with_reasons
     from torchlint.cli.commands.rule_command import find
     from torchlint.explain.why import explain
     from torchlint.report import why_report as report
@@ -74,7 +74,7 @@ def command(
     from torchlint.ruleapi.registry import all_rules
 
     path, position = _place(place)
-    profile = None if profile_file is None else read_profile(profile_file)
+    add_reasons = _adding_reasons(profile_file, path, position)
     rules = list(all_rules().values()) if rule is None else [find(rule)]
     around = project or ("." if _is_below(path, ".") else os.path.dirname(path) or ".")
     store = store_from(options)
@@ -94,8 +94,7 @@ def command(
     except SourceError as error:
         print_diagnostics([error.diagnostic])
         raise click.exceptions.Exit(2) from None
-    if profile is not None and position.cell is None:
-        explanation = with_reasons(explanation, profile, path, position.row)
+    explanation = add_reasons(explanation)
     if output_format == "json":
         print_lines([report.as_json(explanation, place)])
     else:
@@ -104,6 +103,24 @@ def command(
     print_diagnostics([*plan.diagnostics, *explanation.diagnostics])
     if plan.diagnostics or explanation.diagnostics:
         raise click.exceptions.Exit(2)
+
+
+def _adding_reasons(
+    profile_file: str | None, path: str, position: Position
+) -> Callable[[Explanation], Explanation]:
+    """A function that adds to the answers for a line what a rehearsal says about it.
+
+    Raises:
+        click.ClickException: the rehearsal cannot be used.
+    """
+    if profile_file is None:
+        return lambda found: found
+    from torchlint.cli.ceilings import read_profile, with_reasons
+
+    profile = read_profile(profile_file)
+    if position.cell is not None:  # a rehearsal knows nothing of cells
+        return lambda found: found
+    return lambda found: with_reasons(found, profile, path, position.row)
 
 
 def _place(text: str) -> tuple[str, Position]:

@@ -76,7 +76,7 @@ def _line(
     place: Place, copies: Sequence[HostCall], window: Window[ReadsSeen], *, on_gpu: bool
 ) -> Observed:
     wait_s = sum(each.seconds for each in copies) / window.steps
-    megabytes = sum(each.size for each in copies) / window.steps / _MEGABYTE
+    size = sum(each.size for each in copies) / window.steps
     kinds = {each.kind for each in copies}
     loader = next((each.loader for each in copies if each.loader is not None), None)
     if kinds == {"blocking"}:
@@ -93,13 +93,13 @@ def _line(
         how, action = f"{how}, the same each time", "copy it once, before the loop"
     return Observed(
         place,
-        f"{scaled(1e6 * megabytes, 'B')} a step {how}"
+        f"{scaled(size, 'B')} a step {how}"
         + (f", the host waits {1e3 * wait_s:.1f} ms" if on_gpu else ""),
         action,
         min(wait_s / window.step_s, _MOST_SHARE) if on_gpu else None,
         ("TL102", "TL205", "TL206"),
         {
-            "megabytes": megabytes,
+            "megabytes": size / _MEGABYTE,
             "wait_ms": 1e3 * wait_s if on_gpu else None,
             "kinds": _per_step(copies, window),
         },

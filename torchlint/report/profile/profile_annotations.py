@@ -35,7 +35,7 @@ def as_commands(result: Profile) -> Iterator[str]:
     yield from github.render(as_findings(result), [*problems, *_problems(result)])
     changes = words.changes(result)
     if changes:
-        command = "rehearse" if result.rehearsal and not result.timing else "profile"
+        command = "rehearse" if result.is_rehearsal else "profile"
         yield github.notice(f"torchlint {command}", "\n".join(changes))
 
 
@@ -53,8 +53,8 @@ def as_findings(result: Profile) -> list[Finding]:
         for each in (*result.findings, *result.census)
         if each.path or script
     )
-    counted = result.rehearsal is not None  # exactly, so what has no cost is no guess either
-    return [_finding(each, excerpts, counted=counted) for each in placed]
+    # Counts are exact, so what has no cost in them is no guess either.
+    return [_finding(each, excerpts, counted=result.is_rehearsal) for each in placed]
 
 
 def _broken(budget: Budgeted) -> list[Diagnostic]:

@@ -28,7 +28,7 @@ def document(result: Profile) -> Json:
 
 def _profile(result: Profile, keys: Json) -> Json:
     del keys["trace"]  # `--trace` writes it, and it is many times as large as all the rest
-    if result.rehearsal is not None:
+    if result.is_rehearsal:
         return {"command": "rehearse", **keys}
     unknown = () if result.timing is not None else _OF_TIMED_STEPS
     return {"command": "profile", **keys, **dict.fromkeys(unknown)}

@@ -28,7 +28,7 @@ _PARTS: Final = 12
 
 def render(result: Profile) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
-    if result.rehearsal is not None and result.timing is None:
+    if result.is_rehearsal:
         return rehearsal_page.render(result)
     return measured_page.render(
         "profile",

@@ -358,7 +358,7 @@ def main() -> None:
                 total: Counter[str] = Counter()
                 for _ in range(STEPS):
                     step()
-                    total.update(programs.plain(ledger.take()))
+                    total.update(programs.plain(ledger.take()[0]))
                 found[name] = {kind: count / STEPS for kind, count in total.items()}
             except Exception as error:
                 found[name] = f"{type(error).__name__}: {str(error)[:200]}"

@@ -652,7 +652,7 @@ def run(program: Program, ledger: Any) -> list[dict[str, int]]:
     found = []
     for _ in range(STEPS):
         step()
-        found.append(plain(ledger.take()))
+        found.append(plain(ledger.take()[0]))
     ledger.open = False
     return found
 

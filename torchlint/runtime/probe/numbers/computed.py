@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.wrapping.interpose import Inside, replace, shielded
+from torchlint.runtime.probe.wrapping.interpose import Inside, replace, replace_scripted, shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,9 +37,7 @@ def watch_losses(heard: Callable[[list[Tensor]], None]) -> None:
             heard(_unscaled(args[0] if args else kwargs.get("outputs")))
 
     for name, before in (("backward", before_backward), ("grad", before_grad)):
-        plain = getattr(autograd, name)
-        replace(autograd, name, partial(_around, inside, before))
-        private.script_like(getattr(autograd, name), plain)
+        replace_scripted(autograd, name, partial(_around, inside, before))
 
 
 _LOSS = "_torchlint_loss"

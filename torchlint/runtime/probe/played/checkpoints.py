@@ -8,7 +8,7 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played.ledger import PAGEABLE
-from torchlint.runtime.probe.played.marks import MARKS
+from torchlint.runtime.probe.played.marks import MARKS, device_of_storage
 from torchlint.runtime.probe.played.state import PLAYED
 
 _FIRST: Final = 1
@@ -24,8 +24,8 @@ def _tag(storage: Any) -> str | None:
     untyped = private.untyped(storage)
     if not isinstance(untyped, torch.UntypedStorage):
         return None
-    mark = MARKS.of(untyped)
-    return f"cuda:{mark.lies}" if mark is not None and mark.lies >= 0 else None
+    index = device_of_storage(untyped)
+    return None if index is None else f"cuda:{index}"
 
 
 def _restore(storage: Any, location: str) -> Any:

@@ -10,7 +10,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import played_operations, waits
 from torchlint.runtime.probe.played.marks import device_of
 from torchlint.runtime.probe.played.state import PLAYED
-from torchlint.runtime.probe.wrapping.interpose import replace
+from torchlint.runtime.probe.wrapping.interpose import replace, replace_scripted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,23 +21,16 @@ if TYPE_CHECKING:
 def install() -> None:
     """Replace them, in this process."""
     for owner, name, reads in _FUNCTIONS:
-        plain = getattr(owner, name, None)
-        if plain is not None:
-            replace(owner, name, _unread(reads))
-            private.script_like(getattr(owner, name), plain)
+        if getattr(owner, name, None) is not None:
+            replace_scripted(owner, name, _unread(reads))
     replace(torch, "compile", _uncompiled)
     replace(private.functions_in_c(), "cross_entropy_loss", _smoothed)
-    for owner in (torch, torch.Tensor):
-        for name, asks in _GRADIENTS.items():
-            plain = getattr(owner, name)
-            replace(owner, name, _looked_at(name, asks))
-            if owner is torch:
-                private.script_like(getattr(owner, name), plain)
+    for name, asks in _GRADIENTS.items():
+        replace_scripted(torch, name, _looked_at(name, asks))
+        replace(torch.Tensor, name, _looked_at(name, asks))
     for name in ("trace", "trace_module"):
         replace(torch.jit, name, _traced)
-    plain_ctc_loss = torch.ctc_loss
-    replace(torch, "ctc_loss", _by_lists)
-    private.script_like(torch.ctc_loss, plain_ctc_loss)
+    replace_scripted(torch, "ctc_loss", _by_lists)
     private.wrap_printer(_printed)
 
 

@@ -10,7 +10,7 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import generators, legacy_types, played_streams
-from torchlint.runtime.probe.played.marks import MARKS
+from torchlint.runtime.probe.played.marks import MARKS, Memory
 from torchlint.runtime.probe.played.state import PLAYED
 
 _CUDA: Any = torch.cuda
@@ -77,11 +77,6 @@ def _put(owner: Any, answers: dict[str, Any]) -> None:
         setattr(owner, name, answer)
 
 
-def _index(device: Any = None) -> int:
-    index = PLAYED.index_of(device)
-    return PLAYED.thread.device if index is None else index
-
-
 # what it says of itself ----------------------------------------------------------------------
 
 
@@ -101,13 +96,13 @@ def _current_device() -> int:
 def _set_device(device: Any) -> None:
     if isinstance(device, int) and device < 0:
         return
-    PLAYED.thread.device = _index(device)
+    PLAYED.thread.device = PLAYED.index_or_current(device)
 
 
 def _properties(device: Any = None) -> Any:
     card = PLAYED.card
     major, minor = card.capability
-    _index(device)
+    PLAYED.index_or_current(device)
     return SimpleNamespace(
         name=card.name,
         major=major,
@@ -153,7 +148,7 @@ class _Device:
     """`torch.cuda.device(…)`: the current one, for a while."""
 
     def __init__(self, device: Any) -> None:
-        self.idx = -1 if device is None or device == -1 else _index(device)
+        self.idx = -1 if device is None or device == -1 else PLAYED.index_or_current(device)
         self.prev_idx = -1
 
     def __enter__(self) -> None:
@@ -176,7 +171,7 @@ class _DeviceOf(_Device):
 
 
 def _synchronize(device: Any = None) -> None:
-    _index(device)
+    PLAYED.index_or_current(device)
     PLAYED.ledger.wait("synchronize")
 
 
@@ -188,13 +183,29 @@ def _empty_cache() -> None:
 # memory --------------------------------------------------------------------------------------
 
 
+def _memory(device: Any = None) -> Memory:
+    return MARKS.memory(PLAYED.index_or_current(device))
+
+
+def _used(device: Any = None) -> int:
+    return _memory(device).now
+
+
+def _most_used(device: Any = None) -> int:
+    return _memory(device).peak
+
+
+def _reset_peak(device: Any = None) -> None:
+    MARKS.reset_peak(PLAYED.index_or_current(device))
+
+
 def _free_and_total(device: Any = None) -> tuple[int, int]:
     total = PLAYED.card.memory
-    return max(0, total - MARKS.memory(_index(device)).now), total
+    return max(0, total - _used(device)), total
 
 
 def _statistics(device: Any = None) -> dict[str, int]:
-    memory = MARKS.memory(_index(device))
+    memory = _memory(device)
     found: dict[str, int] = _Zeros()
     for what in ("allocated", "reserved", "active", "requested"):
         key = f"{what}_bytes.all."
@@ -238,11 +249,11 @@ def _initial_seed() -> int:
 
 
 def _random_state(device: Any = "cuda") -> Any:
-    return generators.of(_index(device)).get_state()
+    return generators.of(PLAYED.index_or_current(device)).get_state()
 
 
 def _set_random_state(new_state: Any, device: Any = "cuda") -> None:
-    generators.of(_index(device)).set_state(new_state)
+    generators.of(PLAYED.index_or_current(device)).set_state(new_state)
 
 
 def _random_states() -> list[Any]:
@@ -301,15 +312,15 @@ _ANSWERS: Final[dict[str, Any]] = {
     "set_sync_debug_mode": _nothing,
     "empty_cache": _empty_cache,
     "mem_get_info": _free_and_total,
-    "memory_allocated": lambda device=None: MARKS.memory(_index(device)).now,
-    "max_memory_allocated": lambda device=None: MARKS.memory(_index(device)).peak,
-    "memory_reserved": lambda device=None: MARKS.memory(_index(device)).now,
-    "max_memory_reserved": lambda device=None: MARKS.memory(_index(device)).peak,
-    "memory_cached": lambda device=None: MARKS.memory(_index(device)).now,
-    "max_memory_cached": lambda device=None: MARKS.memory(_index(device)).peak,
-    "reset_peak_memory_stats": lambda device=None: MARKS.reset_peak(_index(device)),
-    "reset_max_memory_allocated": lambda device=None: MARKS.reset_peak(_index(device)),
-    "reset_max_memory_cached": lambda device=None: MARKS.reset_peak(_index(device)),
+    "memory_allocated": _used,
+    "max_memory_allocated": _most_used,
+    "memory_reserved": _used,
+    "max_memory_reserved": _most_used,
+    "memory_cached": _used,
+    "max_memory_cached": _most_used,
+    "reset_peak_memory_stats": _reset_peak,
+    "reset_max_memory_allocated": _reset_peak,
+    "reset_max_memory_cached": _reset_peak,
     "reset_accumulated_memory_stats": _nothing,
     "memory_stats": _statistics,
     "memory_stats_as_nested_dict": lambda device=None: {},

@@ -10,7 +10,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import moves, waits
 from torchlint.runtime.probe.played.marks import HOST, PINNED, UNSAID, device_of, put
 from torchlint.runtime.probe.played.state import PLAYED
-from torchlint.runtime.probe.wrapping.interpose import replace
+from torchlint.runtime.probe.wrapping.interpose import replace, replace_scripted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,22 +47,18 @@ def install() -> None:
 
 
 def _replace(owner: Any, name: str, *, fills: bool = False, like: bool = False) -> None:
-    plain = getattr(owner, name, None)
-    if plain is None:
+    if getattr(owner, name, None) is None:
         return
 
     def make(plain: Function) -> Function:
         def call(*args: Any, **kwargs: Any) -> Any:
-            if not PLAYED.on or PLAYED.thread.quiet:
-                return plain(*args, **kwargs)
             if like and kwargs.get("device") is None and not kwargs.get("pin_memory"):
                 return plain(*args, **kwargs)
             return made(plain, args, kwargs, fills=fills)
 
         return call
 
-    replace(owner, name, make)
-    private.script_like(getattr(owner, name), plain)
+    replace_scripted(owner, name, make)
 
 
 def made(

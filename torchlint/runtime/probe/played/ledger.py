@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import torch
 
@@ -15,6 +15,7 @@ from torchlint.runtime.probe.played.marks import MARKS
 from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from torchlint.runtime.probe.messages import Place
@@ -105,6 +106,7 @@ class Ledger:
         self._graph_task = private.graph_task()
         self._lock = threading.RLock()
         self._ordered = self._done = 0
+        self._digests: dict[tuple[Place | None, str, int], int] = {}
         self.open = False
         """Whether anything is counted by its line."""
         self.deaf = False
@@ -125,10 +127,11 @@ class Ledger:
         self.peak: Place | None = None
         """The line that was running when the memory was fullest."""
 
-    def take(self) -> dict[Key, Tally]:
-        """What was counted since the last call."""
+    def take(self) -> tuple[dict[Key, Tally], list[Stretch]]:
+        """What was counted since the last call, and the same in order."""
         with self._lock:
-            taken, self.segment, self.strip = self.segment, {}, []
+            taken = self.segment, self.strip
+            self.segment, self.strip = {}, []
             return taken
 
     def launch(self, device: int, *, size: int, small: bool) -> None:
@@ -180,18 +183,30 @@ class Ledger:
             count.before += times if self.forward else 0
 
     def copy(
-        self, kind: str, size: int, *, same: bool = False, made: Made | None = None, times: int = 1
+        self,
+        kind: str,
+        size: int,
+        content: Callable[[], int] | None = None,
+        made: Made | None = None,
     ) -> None:
-        """Bytes go from the host to a device, `kind` says how."""
+        """Bytes go to a device, `kind` says how.
+
+        Args:
+            content: gives a number for what is copied; None: it is taken for another one each time.
+            made: the line that made it on the host.
+        """
         with self._lock:
             self._ordered += 1
             if not self.open:
                 return
             place, via = self._where()
             self._stretch(COPY, place)
-            count = self._count(COPY, kind, place, via, times)
+            count = self._count(COPY, kind, place, via)
             count.size += size
-            count.same += same
+            if content is not None:
+                key, now = (place, kind, size), content()
+                count.same += self._digests.get(key) == now
+                self._digests[key] = now
             count.loader = count.loader or self.loader
             if made is not None and made[1] == self.part:
                 count.first = count.first or made[0]
@@ -260,20 +275,3 @@ class Ledger:
 
 def _is_noise(path: str) -> bool:
     return path in _PASSED_OVER or path.startswith((_OURS, "<"))
-
-
-def digest(tensor: Any) -> int:
-    """A number that is another one for other content, as a rule: of the ends of a long tensor.
-
-    Args:
-        tensor: dense, on the host.
-    """
-    from zlib import crc32
-
-    flat = tensor.detach().reshape(-1)
-    if flat.numel() > 2 * _LOOKED_AT:
-        flat = torch.cat((flat[:_LOOKED_AT], flat[-_LOOKED_AT:]))
-    return crc32(flat.contiguous().view(torch.uint8).numpy().tobytes(), flat.numel())
-
-
-_LOOKED_AT: Final = 1 << 18

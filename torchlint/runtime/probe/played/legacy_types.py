@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -10,7 +10,7 @@ from torchlint.runtime.probe.played.factories import made
 from torchlint.runtime.probe.played.marks import device_of
 from torchlint.runtime.probe.played.state import PLAYED
 
-_DTYPES = {
+DTYPES: Final = {
     "FloatTensor": torch.float32,
     "DoubleTensor": torch.float64,
     "HalfTensor": torch.float16,
@@ -40,7 +40,7 @@ class _Kind(type):
 
 def install(cuda: Any) -> None:
     """Replace them in `torch.cuda`."""
-    for name, dtype in _DTYPES.items():
+    for name, dtype in DTYPES.items():
         setattr(cuda, name, _kind(name, dtype))
     plain_default = torch.set_default_tensor_type
 
@@ -49,7 +49,7 @@ def install(cuda: Any) -> None:
         if ".cuda." not in name:
             plain_default(t)
             return
-        torch.set_default_dtype(_DTYPES[name.rpartition(".")[2]])
+        torch.set_default_dtype(DTYPES[name.rpartition(".")[2]])
         torch.set_default_device("cuda")
 
     torch.set_default_tensor_type = set_default_tensor_type

@@ -185,8 +185,21 @@ def mark_of(tensor: Any) -> StorageMark | None:
 
 def device_of(tensor: Any) -> int | None:
     """The number of the device on which a tensor lies; None: on the host."""
-    mark = mark_of(tensor)
+    return _device(mark_of(tensor))
+
+
+def device_of_storage(storage: Any) -> int | None:
+    """The same for an untyped storage."""
+    return _device(MARKS.of(storage))
+
+
+def _device(mark: StorageMark | None) -> int | None:
     return mark.lies if mark is not None and mark.lies >= 0 else None
+
+
+def is_pinned(mark: StorageMark | None) -> bool:
+    """Whether it lies on the host, in pages that a copy need not wait for."""
+    return mark is not None and mark.lies == PINNED
 
 
 def put(tensor: Any, lies: int, made: Made | None = None) -> None:

@@ -7,18 +7,20 @@ memory. https://docs.pytorch.org/docs/stable/notes/cuda.html#use-pinned-memory-b
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.played import ledger
-from torchlint.runtime.probe.played.ledger import PAGEABLE
+from torchlint.runtime.probe.played.ledger import PAGEABLE, SMALL
 from torchlint.runtime.probe.played.marks import (
     HOST,
     OPEN,
     PINNED,
     device_of,
+    is_pinned,
     mark_of,
     put,
 )
@@ -33,10 +35,11 @@ ASYNCHRONOUS: Final = "pinned, non-blocking"
 INDEX: Final = "index"
 VALUES: Final = "values"
 BETWEEN: Final = "between devices"
+_LOOKED_AT: Final = 1 << 18
+"""Elements at each end."""
 
 _to = torch.Tensor.to
 _graph_task = private.graph_task()
-_digests: dict[tuple[object, int, str], int] = {}
 _roots: list[int | None] = []
 
 
@@ -93,15 +96,12 @@ def move(tensor: Any, to: int | None, how: dict[str, Any], *, non_blocking: bool
 
 def _moved(tensor: Any, to: int | None, how: dict[str, Any], wait: bool) -> Any:
     came_from = device_of(tensor)
-    mark = mark_of(tensor)
     result = PLAYED.quietly(_to, tensor.detach(), **{**how, "copy": True})
     size = result.numel() * result.element_size()
     if to is not None:
         put(result, to)
     if came_from is None and to is not None:
-        pinned = mark is not None and mark.lies == PINNED and _is_dense(tensor)
-        made = mark.made if mark is not None and mark.lies == HOST else None
-        to_device(result, size, pinned=pinned, wait=wait, made=made)
+        _from_host(tensor, result, size, wait=wait)
     elif came_from is not None and to is None:
         if wait:
             PLAYED.ledger.wait("cpu")
@@ -110,8 +110,22 @@ def _moved(tensor: Any, to: int | None, how: dict[str, Any], wait: bool) -> Any:
     elif came_from is not None and to is not None and came_from != to:
         PLAYED.ledger.copy(BETWEEN, size)
     elif to is not None:
-        PLAYED.ledger.launch(to, size=2 * size, small=result.numel() < ledger.SMALL)
+        _launch(to, result)
     return result
+
+
+def _launch(device: int, tensor: Any) -> None:
+    """The device reads and writes as many elements as the tensor has."""
+    size = 2 * tensor.numel() * tensor.element_size()
+    PLAYED.ledger.launch(device, size=size, small=tensor.numel() < SMALL)
+
+
+def _from_host(tensor: Any, copied: Any, size: int, *, wait: bool) -> None:
+    """Count the copy of a tensor that the script moves."""
+    mark = mark_of(tensor)
+    pinned = is_pinned(mark) and _is_dense(tensor)
+    made = mark.made if mark is not None and mark.lies == HOST else None
+    to_device(copied, size, pinned=pinned, wait=wait, made=made)
 
 
 def _is_dense(tensor: Any) -> bool:
@@ -143,20 +157,22 @@ def to_device(
     book = PLAYED.ledger
     if not kind:
         kind = (BLOCKING if wait else ASYNCHRONOUS) if pinned else (PAGEABLE if wait else LATE)
-    book.copy(kind, size, same=_is_same(copied, kind), made=made)
+    dense = copied.layout == torch.strided
+    book.copy(kind, size, partial(PLAYED.quietly, _digest, copied) if dense else None, made)
     if wait:
         book.wait(f"copy, {kind}")
 
 
-def _is_same(copied: Any, kind: str) -> bool:
-    """Whether the last copy at this line had the same content."""
-    if not PLAYED.ledger.open or copied.layout != torch.strided:
-        return False
-    key = PLAYED.ledger.line(), copied.numel(), kind
-    now = PLAYED.quietly(ledger.digest, copied)
-    before = _digests.get(key)
-    _digests[key] = now
-    return bool(before == now)
+def _digest(tensor: Any) -> int:
+    """A number that is another one for other content, as a rule: of the ends of a long tensor.
+
+    Args:
+        tensor: dense, on the host.
+    """
+    flat = tensor.detach().reshape(-1)
+    if flat.numel() > 2 * _LOOKED_AT:
+        flat = torch.cat((flat[:_LOOKED_AT], flat[-_LOOKED_AT:]))
+    return crc32(flat.contiguous().view(torch.uint8).numpy().tobytes(), flat.numel())
 
 
 def copy_in_place(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -166,28 +182,37 @@ def copy_in_place(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> An
     one = name == "aten::copy_"
     pairs = ((args[0], args[1]),) if one else zip(args[0], args[1], strict=False)
     for target, source in pairs:
-        to, came_from = device_of(target), device_of(source)
-        size = target.numel() * target.element_size()
-        if to is not None and came_from is None:
-            mark = mark_of(source)
-            if mark is not None and mark.lies == OPEN:
-                put(source, to)
-                if PLAYED.thread.setting and not target.dim():
-                    # TensorIndexing.h, `copy_to`: only more than one element is filled.
-                    to_device(source, size, pinned=False, wait=True, kind=VALUES)
-                    continue
-                PLAYED.ledger.launch(to, size=2 * size, small=target.numel() < ledger.SMALL)
-                continue
-            pinned = mark is not None and mark.lies == PINNED and _is_dense(source)
-            made = mark.made if mark is not None and mark.lies == HOST else None
-            to_device(source, size, pinned=pinned, wait=wait, made=made)
-        elif to is None and came_from is not None:
-            mark = mark_of(target)
-            if mark is not None and mark.lies == OPEN:
-                put(target, came_from)
-                PLAYED.ledger.launch(came_from, size=2 * size, small=target.numel() < ledger.SMALL)
-            elif wait or mark is None or mark.lies != PINNED:
-                PLAYED.ledger.wait("copy_")  # to pages that are not pinned in any case
-        elif to is not None and came_from is not None:
-            PLAYED.ledger.launch(to, size=2 * size, small=target.numel() < ledger.SMALL)
+        _copied(target, source, wait=wait)
     return result
+
+
+def _copied(target: Any, source: Any, *, wait: bool) -> None:
+    """Count what has copied one tensor into another."""
+    to, came_from = device_of(target), device_of(source)
+    if to is not None and came_from is None:
+        if _joins(source, to):
+            if PLAYED.thread.setting and not target.dim():
+                # TensorIndexing.h, `copy_to`: only more than one element is filled.
+                size = target.element_size()
+                to_device(source, size, pinned=False, wait=True, kind=VALUES)
+            else:
+                _launch(to, target)
+        else:
+            size = target.numel() * target.element_size()
+            _from_host(source, source, size, wait=wait)
+    elif to is None and came_from is not None:
+        if _joins(target, came_from):
+            _launch(came_from, target)
+        elif wait or not is_pinned(mark_of(target)):
+            PLAYED.ledger.wait("copy_")  # to pages that are not pinned in any case
+    elif to is not None:
+        _launch(to, target)
+
+
+def _joins(tensor: Any, device: int) -> bool:
+    """Let a tensor that may lie anywhere lie on the device; whether it may."""
+    mark = mark_of(tensor)
+    if mark is None or mark.lies != OPEN:
+        return False
+    put(tensor, device)
+    return True

@@ -39,16 +39,12 @@ def _on_host(plain: Any) -> Any:
     return make
 
 
-_played = {"nccl": False}
-"""Whether a group was to use NCCL."""
-
-
 def _awaited(plain: Any) -> Any:
     """The host waits at a barrier of NCCL (`ProcessGroupNCCL.cpp`, `isBarrierOp_`)."""
 
     def barrier(*args: Any, **kwargs: Any) -> Any:
         result = plain(*args, **kwargs)
-        if _played["nccl"] and not kwargs.get("async_op", False):
+        if PLAYED.by_nccl and not kwargs.get("async_op", False):
             PLAYED.ledger.wait("barrier")
         return result
 
@@ -59,7 +55,7 @@ def _device_of_objects(plain: Any) -> Any:
     """Objects that ranks exchange by NCCL are tensors on the device meanwhile."""
 
     def device(*args: Any, **kwargs: Any) -> Any:
-        if _played["nccl"] and PLAYED.on:
+        if PLAYED.by_nccl and PLAYED.on:
             return torch.device("cuda", PLAYED.thread.device)
         return plain(*args, **kwargs)
 
@@ -69,7 +65,7 @@ def _device_of_objects(plain: Any) -> Any:
 def _named(value: Any) -> Any:
     if not isinstance(value, str) or "nccl" not in value.lower():
         return value
-    _played["nccl"] = True
+    PLAYED.by_nccl = True
     return "gloo"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
@@ -238,20 +239,13 @@ def _meet(facts: _Facts, lying: _Lying, args: Any, kwargs: dict[str, Any]) -> No
 
 def _tensors(args: Any, kwargs: dict[str, Any]) -> Iterator[tuple[int, Any]]:
     """The tensors among the arguments, with the number of the argument; -1 by name."""
-    for number, each in enumerate(args):
+    for number, each in chain(enumerate(args), ((-1, each) for each in kwargs.values())):
         if isinstance(each, torch.Tensor):
             yield number, each
         elif isinstance(each, (list, tuple)):
             for inner in each:
                 if isinstance(inner, torch.Tensor):
                     yield number, inner
-    for each in kwargs.values():
-        if isinstance(each, torch.Tensor):
-            yield -1, each
-        elif isinstance(each, (list, tuple)):
-            for inner in each:
-                if isinstance(inner, torch.Tensor):
-                    yield -1, inner
 
 
 def _lay(result: Any, lies: int, made: Any = None) -> None:

@@ -14,8 +14,7 @@ class PlayedStream:
     """`torch.cuda.Stream`: what is put into it runs in the one queue that there is."""
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
-        index = PLAYED.index_of(device)
-        self.device = torch.device("cuda", PLAYED.thread.device if index is None else index)
+        self.device = torch.device("cuda", PLAYED.index_or_current(device))
         self.device_index = self.device.index
         self.device_type = 1
         self.priority = priority
@@ -101,8 +100,7 @@ _defaults: dict[int, PlayedStream] = {}
 
 def default(device: Any = None) -> PlayedStream:
     """That of a device on which everything runs that chooses no other."""
-    index = PLAYED.index_of(device)
-    index = PLAYED.thread.device if index is None else index
+    index = PLAYED.index_or_current(device)
     if index not in _defaults:
         _defaults[index] = PlayedStream(torch.device("cuda", index))
         _defaults[index].stream_id = _defaults[index].cuda_stream = 0
@@ -111,8 +109,7 @@ def default(device: Any = None) -> PlayedStream:
 
 def current(device: Any = None) -> PlayedStream:
     """That of a device which is chosen now."""
-    index = PLAYED.index_of(device)
-    index = PLAYED.thread.device if index is None else index
+    index = PLAYED.index_or_current(device)
     return _currents.get(index) or default(torch.device("cuda", index))
 
 

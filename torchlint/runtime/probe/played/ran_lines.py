@@ -27,7 +27,6 @@ class RanLines:
     def __init__(self, settings: RunSettings) -> None:
         self._places = Places(settings)
         self._rows: dict[str, set[int]] = {}
-        self._before: Any = None
         self._thread = 0
 
     def begin(self) -> None:

@@ -41,11 +41,13 @@ class Played:
     Attributes:
         on: it is played here; a loader's worker has none.
         forked: this process is a copy of one that had asked the device for something.
+        by_nccl: a process group was to use NCCL.
     """
 
     def __init__(self) -> None:
         self.on = False
         self.forked = False
+        self.by_nccl = False
         self.card: Card = CARDS[DEFAULT]
         self.devices = 1
         self.ledger: Ledger
@@ -90,6 +92,11 @@ class Played:
             )
         self.touch()
         return index
+
+    def index_or_current(self, device: Any) -> int:
+        """The same; of any other kind, and of None, the number of the current device."""
+        index = self.index_of(device)
+        return self.thread.device if index is None else index
 
     def quietly(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call something of torch as it is; nothing is seen and nothing is counted."""

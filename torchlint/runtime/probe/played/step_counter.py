@@ -97,8 +97,7 @@ class StepCounter:
             self._lines.begin()
         if kind in (BACKWARD, OPTIMIZER):
             ledger.part += 1
-        strip = ledger.strip
-        self._segments.append(Segment(kind, number, ledger.take(), strip, self._lines.take()))
+        self._segments.append(Segment(kind, number, *ledger.take(), self._lines.take()))
         if len(self._segments) > _MOST:
             del self._segments[0]
         seen = self._heard[kind, number] = self._heard.get((kind, number), 0) + 1

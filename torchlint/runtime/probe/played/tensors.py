@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.played import moves, waits
+from torchlint.runtime.probe.played import marks, moves, waits
+from torchlint.runtime.probe.played.factories import made
+from torchlint.runtime.probe.played.legacy_types import DTYPES
 from torchlint.runtime.probe.played.marks import (
     MARKS,
     PINNED,
     device_of,
+    device_of_storage,
     mark_of,
     put,
 )
@@ -29,18 +32,6 @@ if TYPE_CHECKING:
 
 _Tensor: Any = torch.Tensor
 _Storage: Any = torch.UntypedStorage
-_TYPES: Final = {
-    torch.float32: "FloatTensor",
-    torch.float64: "DoubleTensor",
-    torch.float16: "HalfTensor",
-    torch.bfloat16: "BFloat16Tensor",
-    torch.uint8: "ByteTensor",
-    torch.int8: "CharTensor",
-    torch.int16: "ShortTensor",
-    torch.int32: "IntTensor",
-    torch.int64: "LongTensor",
-    torch.bool: "BoolTensor",
-}
 _CANNOT: Final = (
     "can't convert {} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
     "memory first."
@@ -61,12 +52,8 @@ def _numbered(plain: Function) -> Function:
     return parse
 
 
-_parsers: list[Function] = []
-
-
 def install() -> None:
     """Replace them, in this process."""
-    _parsers.append(private.parse_to(_numbered))
     for name, make in _METHODS.items():
         if hasattr(_Tensor, name):
             replace(_Tensor, name, make)
@@ -77,16 +64,15 @@ def install() -> None:
     for name, make in _STORAGE_METHODS.items():
         if hasattr(_Storage, name):
             replace(_Storage, name, make)
-    plain_device = _Storage.device
-    _Storage.device = property(lambda self: _storage_device(self, plain_device))
-    _Storage.is_cuda = property(lambda self: _storage_device(self, plain_device).type == "cuda")
+    _Storage.device = property(_device(_Storage.device, device_of_storage))
+    _Storage.is_cuda = property(lambda self: device_of_storage(self) is not None)
 
 
-def _device(plain: Any) -> Function:
+def _device(plain: Any, find: Callable[[Any], int | None] = device_of) -> Function:
     get = plain.__get__
 
     def device(self: Any) -> Any:
-        index = device_of(self)
+        index = find(self)
         return get(self) if index is None else torch.device("cuda", index)
 
     return device
@@ -118,7 +104,7 @@ def _type(plain: Function) -> Function:
             said = str(plain(self))
             return said.replace("torch.", "torch.cuda.") if device_of(self) is not None else said
         name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
-        for kind, word in _TYPES.items():
+        for word, kind in DTYPES.items():
             if name.endswith(word) and not isinstance(dtype, torch.dtype):
                 on_device = "cuda." in str(getattr(dtype, "__module__", "")) + "." + name
                 where = torch.device("cuda" if on_device else "cpu")
@@ -129,6 +115,8 @@ def _type(plain: Function) -> Function:
 
 
 def _to(plain: Function) -> Function:
+    parse = private.parse_to(_numbered)
+
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not PLAYED.on or PLAYED.thread.quiet:
             return plain(self, *args, **kwargs)
@@ -145,7 +133,7 @@ def _to(plain: Function) -> Function:
         if len(flags) > 1:
             copy = copy or flags[1]
             args = tuple(args[: args.index(flags[0]) + 1])
-        device, dtype, non_blocking, layout = _parsers[0](*args, **known)
+        device, dtype, non_blocking, layout = parse(*args, **known)
         return _moved(plain, self, device, dtype, bool(non_blocking), bool(copy), layout)
 
     return to
@@ -248,8 +236,7 @@ def _pin_memory(plain: Function) -> Function:
 
 def _is_pinned(plain: Function) -> Function:
     def is_pinned(self: Any, device: Any = None) -> bool:
-        mark = mark_of(self)
-        return mark is not None and mark.lies == PINNED
+        return marks.is_pinned(mark_of(self))
 
     return is_pinned
 
@@ -260,7 +247,6 @@ def _record_stream(plain: Function) -> Function:
 
 def _maker(plain: Function) -> Function:
     """`new_zeros` and its like."""
-    from torchlint.runtime.probe.played.factories import made
 
     def new(self: Any, *args: Any, **kwargs: Any) -> Any:
         if PLAYED.thread.making is not None:  # a mode of the user has called it again
@@ -336,32 +322,20 @@ _METHODS: Final = {
 # storages ------------------------------------------------------------------------------------
 
 
-def _storage_device(storage: Any, plain: Any) -> Any:
-    mark = MARKS.of(storage)
-    if mark is not None and mark.lies >= 0:
-        return torch.device("cuda", mark.lies)
-    return plain.__get__(storage) if hasattr(plain, "__get__") else plain
-
-
-def _like(storage: Any, result: Any) -> Any:
-    mark = MARKS.of(storage)
-    if mark is not None and mark.lies >= 0:
-        MARKS.put(result, mark.lies)
-    return result
-
-
 def _cloned(plain: Function) -> Function:
     def clone(self: Any) -> Any:
         new = PLAYED.quietly(_Storage, self.nbytes())
-        return _like(self, PLAYED.quietly(new.copy_, self))
+        result, index = PLAYED.quietly(new.copy_, self), device_of_storage(self)
+        if index is not None:
+            MARKS.put(result, index)
+        return result
 
     return clone
 
 
 def _storage_cpu(plain: Function) -> Function:
     def cpu(self: Any) -> Any:
-        mark = MARKS.of(self)
-        if mark is None or mark.lies < 0:
+        if device_of_storage(self) is None:
             return plain(self)
         PLAYED.ledger.wait("cpu")
         return PLAYED.quietly(_Storage(self.nbytes()).copy_, self)
@@ -371,12 +345,11 @@ def _storage_cpu(plain: Function) -> Function:
 
 def _storage_cuda(plain: Function) -> Function:
     def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
-        index = PLAYED.thread.device if device is None else PLAYED.index_of(device)
-        mark = MARKS.of(self)
-        if mark is not None and mark.lies == index:
+        index = PLAYED.index_or_current(device)
+        if device_of_storage(self) == index:
             return self
         new = PLAYED.quietly(_Storage(self.nbytes()).copy_, self)
-        MARKS.put(new, PLAYED.thread.device if index is None else index)
+        MARKS.put(new, index)
         return new
 
     return cuda
@@ -384,8 +357,7 @@ def _storage_cuda(plain: Function) -> Function:
 
 def _storage_pinned(plain: Function) -> Function:
     def is_pinned(self: Any, *_: Any) -> bool:
-        mark = MARKS.of(self)
-        return mark is not None and mark.lies == PINNED
+        return marks.is_pinned(MARKS.of(self))
 
     return is_pinned
 

@@ -136,18 +136,20 @@ def _filled(args: Any, _kwargs: Any) -> Waits:
     return (("fill_", 1),) if device_of(args[0]) is None and device_of(value) is not None else ()
 
 
-def _masked(args: Any, _kwargs: Any) -> Waits:
-    """`cuda/Indexing.cu`, `masked_fill__cuda`: a value that is a tensor of the device is read."""
-    value = args[2]
-    read = isinstance(value, torch.Tensor) and device_of(value) is not None
-    return (("masked_fill", 1),) if read else ()
+def _value(kind: str, number: int) -> Callable[[Any, Any], Waits]:
+    """A value is read if it is a tensor of the device (`cuda/Indexing.cu`, `masked_fill__cuda`;
+    `TensorAdvancedIndexing.cpp`, `index_fill_`).
 
+    Args:
+        number: of the argument.
+    """
 
-def _index_filled(args: Any, _kwargs: Any) -> Waits:
-    """`TensorAdvancedIndexing.cpp`, `index_fill_`: the same."""
-    value = args[3]
-    read = isinstance(value, torch.Tensor) and device_of(value) is not None
-    return (("index_fill", 1),) if read else ()
+    def waits(args: Any, _kwargs: Any) -> Waits:
+        value = args[number]
+        read = isinstance(value, torch.Tensor) and device_of(value) is not None
+        return ((kind, 1),) if read else ()
+
+    return waits
 
 
 def _chosen(args: Any, _kwargs: Any) -> Waits:
@@ -236,10 +238,10 @@ WAITS: Final[dict[str, Callable[[Any, Any], Waits]]] = {
     "aten::normal": _normal,
     "aten::multinomial": _multinomial,
     "aten::fill_": _filled,
-    "aten::masked_fill": _masked,
-    "aten::masked_fill_": _masked,
-    "aten::index_fill": _index_filled,
-    "aten::index_fill_": _index_filled,
+    "aten::masked_fill": _value("masked_fill", 2),
+    "aten::masked_fill_": _value("masked_fill", 2),
+    "aten::index_fill": _value("index_fill", 3),
+    "aten::index_fill_": _value("index_fill", 3),
     "aten::where": _chosen,
     "aten::searchsorted": _searched,
     "aten::bucketize": _searched,

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.steps.ordinals import Ordinals
 from torchlint.runtime.probe.wrapping import interpose
-from torchlint.runtime.probe.wrapping.interpose import Inside, outermost, replace, shielded
+from torchlint.runtime.probe.wrapping.interpose import (
+    Inside,
+    outermost,
+    replace,
+    replace_scripted,
+    shielded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,7 +213,7 @@ def watch_backward(heard: Heard, lanes: LaneListener | None = None) -> Undo:
     import torch
 
     autograd: Any = torch.autograd
-    plain_backward, plain_grad, inside = autograd.backward, autograd.grad, Inside()
+    inside = Inside()
 
     def passed(*_: object) -> None:
         heard(PASS, None, None)
@@ -216,14 +222,12 @@ def watch_backward(heard: Heard, lanes: LaneListener | None = None) -> Undo:
         if not kwargs.get("create_graph", args[4] if len(args) > 4 else False):
             heard(GRAD, None, None)
 
-    undo_backward = replace(
+    undo_backward = replace_scripted(
         autograd, "backward", lambda plain: outermost(plain, passed, BACKWARD, lanes, inside)
     )
-    undo_grad = replace(
+    undo_grad = replace_scripted(
         autograd, "grad", lambda plain: outermost(plain, differentiated, BACKWARD, lanes, inside)
     )
-    private.script_like(autograd.backward, plain_backward)
-    private.script_like(autograd.grad, plain_grad)
 
     def undo() -> None:
         undo_backward()

@@ -83,3 +83,11 @@ def replace(owner: Any, name: str, make: Callable[[Function], Function]) -> Undo
             delattr(owner, name)
 
     return undo
+
+
+def replace_scripted(owner: Any, name: str, make: Callable[[Function], Function]) -> Undo:
+    """The same for a function that TorchScript compiles, which it does as before."""
+    plain = getattr(owner, name)
+    undo = replace(owner, name, make)
+    private.script_like(getattr(owner, name), plain)
+    return undo
