@@ -14,11 +14,11 @@ import pytest
 from tests.report.verify.sample_results import comparison, numerics, result
 from torchlint.cli import program_check, script_runs
 from torchlint.experiment import missing_packages as needs
+from torchlint.experiment.earlier_json import digests
 from torchlint.experiment.machine import hardware
 from torchlint.files.reading import SourceError
 from torchlint.runtime.failures import OutOfTime
 from torchlint.verify import verification as session
-from torchlint.verify.finished import digests
 from torchlint.verify.result import Agreement, Comparison, FixMeasurement, FixPlace, Result, Verdict
 
 PATCH = """\

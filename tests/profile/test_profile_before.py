@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,7 @@ from torchlint.config.settings import ConfigError
 from torchlint.experiment.figures import TIMES, TO
 from torchlint.experiment.machine import Environment
 from torchlint.profile.before import compare
-from torchlint.profile.earlier_profile import decode, read
+from torchlint.profile.earlier_profile import SeenLines, decode, read
 from torchlint.report.profile.profile_text import CHANGES, held_against
 from torchlint.report.terminal.safe_text import Paint
 
@@ -168,6 +169,9 @@ def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 FINDING = json.loads(written(profile(read_at(share=0.1, static=confirmed(9)))))["findings"][0]
 PLACE = FINDING["static"][0]
+REHEARSAL: dict[str, Any] = {"waits": 1.0, "ran": {}, "lines": [], "files": {}}
+EMPTY = sha256().hexdigest()
+FILES = {f"{number}.py": "0" for number in range(2001)}
 
 
 @pytest.mark.parametrize(
@@ -193,6 +197,8 @@ PLACE = FINDING["static"][0]
         ({"environment": {"torch": 3}}, "at `$.environment.torch`"),
         ({"watched": [3]}, "at `$.watched[0]`"),
         ({"date": 3}, "at `$.date`"),
+        ({"rehearsal": {**REHEARSAL, "ran": 3}}, "at `$.rehearsal.ran`"),
+        ({"rehearsal": {**REHEARSAL, "files": FILES}}, "Expected `object` of length <= 2000"),
     ],
 )
 def test_a_damaged_profile_is_refused(more: dict[str, Any], said: str) -> None:
@@ -234,3 +240,11 @@ def test_a_file_that_is_not_one_or_too_large_is_named(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=said) as caught:
             read(str(path))
         assert caught.value.path == str(path)
+
+
+def test_what_may_never_end_is_not_read_to_see_whether_it_has_changed() -> None:
+    device = os.path.realpath(os.devnull)
+    found = decode(written(profile(), rehearsal={**REHEARSAL, "files": {device: EMPTY}}))
+    seen = SeenLines.of(found)
+    assert seen is not None
+    assert seen.changed == (device,)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.report.verify import sample_results
+from torchlint.experiment.earlier_json import digests
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import Hardware
 from torchlint.report.verify.verification_json import document
 from torchlint.runtime.program import Program, script
 from torchlint.verify import finished as module
-from torchlint.verify.finished import digests, read_finished, require_current
+from torchlint.verify.finished import read_finished, require_current
 from torchlint.verify.result import Agreement, Given, Verdict
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from torchlint.report.terminal.safe_text import visible
 from torchlint.silence.tiers import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
     from torchlint.explain.why import Explanation
     from torchlint.profile.earlier_profile import EarlierProfile
@@ -50,23 +50,7 @@ def read_profile(path: str) -> EarlierProfile:
     return profile
 
 
-def targets_of(profile: EarlierProfile, targets: Iterable[Target]) -> dict[str, Target]:
-    """The targets in which a rehearsal has seen something, by their real paths."""
-    if profile.rehearsal is None:
-        return {}
-    seen = {os.path.realpath(each.path) for each in profile.findings if each.path}
-    lines = SeenLines(profile.rehearsal)
-    changed = [path for path in profile.rehearsal.files if not lines.is_unchanged(path)]
-    if changed:
-        said = f"{changed[0]} has changed since the rehearsal, which says nothing of it any more"
-        print_lines([visible(f"warning: {said}; rehearse again.")], err=True)
-    real = ((os.path.realpath(each.path), each) for each in targets)
-    return {path: each for path, each in real if path in seen}
-
-
-def with_ceilings(
-    shown: Shown, profile: EarlierProfile, targets: Mapping[str, Target], *, hints: bool
-) -> Shown:
+def with_ceilings(shown: Shown, seen: Seen, *, hints: bool) -> Shown:
     """The findings; the message of each that the profile has confirmed says what it costs at most,
     or, after a rehearsal, what was counted, and a hint that it has confirmed is a hint no longer.
 
@@ -77,10 +61,8 @@ def with_ceilings(
     when the profile was made.
 
     Args:
-        targets: those that a rehearsal may add to, by their real paths.
         hints: whether to show the others; else they are counted.
     """
-    seen = _Seen(profile)
     findings = []
     hidden = Counter(dict(shown.hidden_hints))
     for finding in shown.findings:
@@ -96,19 +78,28 @@ def with_ceilings(
             hidden[finding.path] += 1
         else:
             findings.append(finding)
-    findings += seen.more(targets)
+    findings += seen.more()
     findings.sort(key=lambda each: each.sort_key)
     return Shown(tuple(findings), tuple(sorted(hidden.items())))
 
 
-class _Seen:
-    """What a profile or a rehearsal says about findings of `check`."""
+class Seen:
+    """What a profile or a rehearsal says about findings of `check`; warns if a file has changed
+    since it was rehearsed.
 
-    def __init__(self, profile: EarlierProfile) -> None:
+    Args:
+        targets: what is checked; a rehearsal may add to it.
+    """
+
+    def __init__(self, profile: EarlierProfile, targets: Iterable[Target]) -> None:
         self._since = f" of {profile.date}" if profile.date else ""
         self._place = cache(os.path.realpath)
         self._rehearsal = SeenLines.of(profile)
         self._profile = profile
+        self._targets: dict[str, Target] = {}
+        if self._rehearsal is not None:
+            self._warn(self._rehearsal.changed)
+            self._targets = self._with_findings(targets)
         self._said: dict[tuple[str, str, int], str] = {}
         shares: dict[tuple[str, str, int], float] = {}
         for each in profile.findings:
@@ -135,13 +126,13 @@ class _Seen:
         rows = finding.start.row, finding.end.row
         return seen.contradicts(finding.code, finding.path, *rows)
 
-    def more(self, targets: Mapping[str, Target]) -> Iterator[Finding]:
+    def more(self) -> Iterator[Finding]:
         """What a rehearsal has seen in unchanged files where `check` has no finding."""
         seen = self._rehearsal
         if seen is None:
             return
         for each in self._profile.findings:
-            target = targets.get(self._place(each.path)) if each.path else None
+            target = self._targets.get(self._place(each.path)) if each.path else None
             if each.confirmed or target is None or not seen.is_unchanged(each.path):
                 continue
             rules = each.rules  # about the same thing; if all are off, nobody wants to hear of it
@@ -150,6 +141,17 @@ class _Seen:
                 said = f"{each.fact[:1].upper()}{each.fact[1:]}; {each.action}."
                 message = f"{said} A rehearsal{self._since} counted it."
                 yield Finding(each.code, each.name, Tier.DEFAULT, message, target.path, at, at)
+
+    def _warn(self, changed: Sequence[str]) -> None:
+        if changed:
+            said = "has changed since the rehearsal, which says nothing of it any more"
+            print_lines([visible(f"warning: {changed[0]} {said}; rehearse again.")], err=True)
+
+    def _with_findings(self, targets: Iterable[Target]) -> dict[str, Target]:
+        """The targets in which something was seen, by their real paths."""
+        seen = {self._place(each.path) for each in self._profile.findings if each.path}
+        real = ((self._place(each.path), each) for each in targets)
+        return {path: each for path, each in real if path in seen}
 
 
 def with_reasons(found: Explanation, profile: EarlierProfile, path: str, row: int) -> Explanation:

@@ -1,12 +1,19 @@
-"""The JSON that an earlier run wrote, for msgspec to convert into what is asked of it.
+"""The JSON that an earlier run wrote, for msgspec to convert into what is asked of it, and whether
+the files that it is about are as they were.
 
 Anybody may have written the file, so it is read as hostile input.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from torchlint.files.reading import SourceError, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _DIGITS: Final = 15
 
@@ -27,3 +34,14 @@ def parsed(data: bytes) -> object:
     except (ValueError, RecursionError):
         return None
     return parsed_value
+
+
+def digests(paths: Iterable[str]) -> dict[str, str]:
+    """Path as it is shown → SHA-256 of its bytes, for those that can be read."""
+    by_path = {}
+    for path in paths:
+        try:
+            by_path[path] = hashlib.sha256(read_bytes(path)).hexdigest()
+        except SourceError:
+            continue
+    return by_path

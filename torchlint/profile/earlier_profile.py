@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 
 from torchlint.config.settings import ConfigError, read_capped, shortened
-from torchlint.experiment.earlier_json import parsed
+from torchlint.experiment.earlier_json import digests, parsed
 from torchlint.profile.profile_result import SCHEMA
 from torchlint.silence.until import parse_date
 
@@ -80,7 +79,7 @@ class EarlierRehearsal(Struct, frozen=True):
     waits: Annotated[float, Meta(ge=0)]
     ran: dict[_Text, tuple[_Row, ...]]
     lines: tuple[_Asked, ...]
-    files: dict[_Text, _Text]
+    files: Annotated[dict[_Text, _Text], Meta(max_length=2_000)]
 
 
 class _Timing(Struct, frozen=True):
@@ -155,13 +154,18 @@ class SeenLines:
 
     Args:
         seen: what the file has.
+
+    Attributes:
+        changed: the other files.
     """
 
     def __init__(self, seen: EarlierRehearsal) -> None:
         self._ran = {os.path.realpath(path): set(rows) for path, rows in seen.ran.items()}
         self._asked = {(os.path.realpath(each.path), each.row) for each in seen.lines}
-        self._digests = {os.path.realpath(path): each for path, each in seen.files.items()}
-        self._unchanged: dict[str, bool] = {}
+        now = digests(seen.files)
+        self.changed = tuple(path for path, each in seen.files.items() if now.get(path) != each)
+        real = {path: os.path.realpath(path) for path in seen.files}
+        self._unchanged = {*real.values()} - {real[path] for path in self.changed}
 
     @classmethod
     def of(cls, profile: EarlierProfile) -> SeenLines | None:
@@ -170,11 +174,7 @@ class SeenLines:
 
     def is_unchanged(self, path: str) -> bool:
         """Whether a file is as it was."""
-        real = os.path.realpath(path)
-        if real not in self._unchanged:
-            known = self._digests.get(real)
-            self._unchanged[real] = known is not None and digest_of(real) == known
-        return self._unchanged[real]
+        return os.path.realpath(path) in self._unchanged
 
     def contradicts(self, code: str, path: str, first: int, last: int) -> bool:
         """Whether these rows ran, and do not do what a finding of this rule says."""
@@ -183,15 +183,6 @@ class SeenLines:
         real, rows = os.path.realpath(path), range(first, max(first, last) + 1)
         ran = not self._ran.get(real, set()).isdisjoint(rows)
         return ran and not any((real, row) in self._asked for row in rows)
-
-
-def digest_of(path: str) -> str | None:
-    """Of a file's content, for `EarlierRehearsal.files`; None if it cannot be read."""
-    try:
-        with open(path, "rb") as stream:
-            return sha256(stream.read(MAX_BYTES)).hexdigest()
-    except OSError:
-        return None
 
 
 def machine_of(environment: Environment | _Machine | None) -> dict[str, str]:

@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.earlier_profile import digest_of
+from torchlint.experiment.earlier_json import digests
 from torchlint.profile.kinds.created_on_host import is_made
 from torchlint.profile.profile_result import Line, Rehearsal, RehearsedLine, RehearsedPart
 from torchlint.rehearse.bounds import bounds
@@ -92,11 +92,7 @@ def per_step(seen: Rehearsed, card: Card, devices: int) -> Rehearsal:
         fullest=None if place is None else Line(os.path.relpath(place[0]), place[1]),
         lines=_lines(seen),
         ran={os.path.relpath(path): tuple(rows) for path, rows in sorted(seen.ran.items())},
-        files={
-            os.path.relpath(path): found
-            for path in sorted(seen.ran)
-            if (found := digest_of(path)) is not None
-        },
+        files=digests(map(os.path.relpath, sorted(seen.ran))),
         used=seen.launches > 0,
         strip=tuple(map(_part, seen.strip)),
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, ValidationError, convert
 
-from torchlint.experiment.earlier_json import parsed
+from torchlint.experiment.earlier_json import digests, parsed
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import hardware
 from torchlint.experiment.session import BY_CTRL_C
@@ -17,8 +16,6 @@ from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.result import SCHEMA, Agreement, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.measured_fixes import Fixes
 
@@ -145,14 +142,3 @@ def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
 def _of_program(words: tuple[str, ...]) -> tuple[str, ...]:
     """The script, by whatever spelling of its path, and its arguments."""
     return words if words[:1] == ("-m",) else (os.path.realpath(words[0]), *words[1:])
-
-
-def digests(paths: Iterable[str]) -> dict[str, str]:
-    """Path as it is shown → SHA-256 of its bytes, for those that can be read."""
-    by_path = {}
-    for path in paths:
-        try:
-            by_path[path] = hashlib.sha256(read_bytes(path)).hexdigest()
-        except SourceError:
-            continue
-    return by_path

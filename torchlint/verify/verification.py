@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
+from torchlint.experiment.earlier_json import digests
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.figures import listed
 from torchlint.experiment.jobs import Watcher
@@ -18,7 +19,6 @@ from torchlint.runtime.failures import TIMEOUT
 from torchlint.runtime.probe.messages import Lanes
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import Fixes
-from torchlint.verify.finished import digests
 from torchlint.verify.fix_variants import compared, rotations
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.numbers.agreement import compare

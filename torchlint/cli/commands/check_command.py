@@ -167,13 +167,12 @@ def _adding_ceilings(
     """
     if profile_file is None:
         return lambda _: None
-    from torchlint.cli.ceilings import read_profile, targets_of, with_ceilings
+    from torchlint.cli.ceilings import Seen, read_profile, with_ceilings
 
-    profile = read_profile(profile_file)
-    rehearsed = targets_of(profile, targets)
+    seen = Seen(read_profile(profile_file), targets)
 
     def add(checked: Checked) -> None:
-        checked.shown = with_ceilings(checked.shown, profile, rehearsed, hints=hints)
+        checked.shown = with_ceilings(checked.shown, seen, hints=hints)
 
     return add
 
