@@ -43,7 +43,8 @@ PROGRAMS: dict[str, Program] = {}
 def counts(
     source: str, since: tuple[int, int] = (2, 1), **expected: int
 ) -> Callable[[Callable[[], Callable[[], object]]], Callable[[], Callable[[], object]]]:
-    """Register a program. `copies` are those for which the host waits."""
+    """Register a program. `copies` are those for which the host waits; `idle` are waits with nothing
+    to wait for, which are looked at only where they are given."""
 
     def register(make: Callable[[], Callable[[], object]]) -> Callable[[], Callable[[], object]]:
         assert make.__name__ not in PROGRAMS
@@ -369,6 +370,26 @@ def commands():
     return step
 
 
+@counts("c10/cuda/CUDAStream.cpp, CUDAStream::synchronize", synchronize=4, item=1, idle=2)
+def side_streams():
+    x, y = values(), values()
+    side, empty = torch.cuda.Stream(), torch.cuda.Stream()
+
+    def step():
+        x.add_(1)
+        empty.synchronize()  # idle
+        with torch.cuda.stream(side):
+            y.add_(1)
+        side.synchronize()
+        x[0].item()  # the other one is done, and not this one
+        x.add_(1)
+        side.wait_stream(torch.cuda.current_stream())
+        side.synchronize()
+        torch.cuda.current_stream().synchronize()  # idle: the other one has waited for it
+
+    return step
+
+
 # copies --------------------------------------------------------------------------------------
 
 
@@ -652,7 +673,9 @@ def run(program: Program, ledger: Any) -> list[dict[str, int]]:
     found = []
     for _ in range(STEPS):
         step()
-        found.append(plain(ledger.take()[0]))
+        counted, _ = ledger.take()
+        idle = sum(each.idle for (what, *_), each in counted.items() if what == "wait")
+        found.append(plain(counted) | ({"idle": idle} if "idle" in program.expected else {}))
     ledger.open = False
     return found
 

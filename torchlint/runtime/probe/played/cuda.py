@@ -172,12 +172,12 @@ class _DeviceOf(_Device):
 
 def _synchronize(device: Any = None) -> None:
     PLAYED.index_or_current(device)
-    PLAYED.ledger.wait("synchronize")
+    PLAYED.ledger.wait("synchronize", until=PLAYED.ledger.queues.ends())
 
 
 def _empty_cache() -> None:
     """Memory goes back to the driver, which waits for the device."""
-    PLAYED.ledger.wait("empty_cache")
+    PLAYED.ledger.wait("empty_cache", until=PLAYED.ledger.queues.ends())
 
 
 # memory --------------------------------------------------------------------------------------

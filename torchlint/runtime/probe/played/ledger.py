@@ -11,15 +11,17 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.messages import Stretch
-from torchlint.runtime.probe.played.marks import MARKS
+from torchlint.runtime.probe.played.marks import BATCH, MARKS
+from torchlint.runtime.probe.played.queues import Queues
 from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import FrameType
 
     from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.played.marks import Made
+    from torchlint.runtime.probe.played.queues import Point
     from torchlint.runtime.probe.run_settings import RunSettings
 
     Key = tuple[str, str, Place | None, str | None, bool]
@@ -79,7 +81,7 @@ class Tally:
         flops: of arithmetic.
         small: calls on few elements.
         first: the user's line that made what is copied, if that is known.
-        loader: the line that made the loader of the last batch.
+        loader: the line that made the loader, if this is a batch.
     """
 
     __slots__ = (
@@ -105,7 +107,7 @@ class Ledger:
         self._places = Places(settings)
         self._graph_task = private.graph_task()
         self._lock = threading.RLock()
-        self._ordered = self._done = 0
+        self.queues = Queues()
         self._digests: dict[tuple[Place | None, str, int], int] = {}
         self.open = False
         """Whether anything is counted by its line."""
@@ -120,8 +122,6 @@ class Ledger:
         """A model has been called since the last of them."""
         self.launches = 0
         """Of the whole process."""
-        self.loader: Place | None = None
-        """Where the loader was made that has handed out the last batch."""
         self.compiles = False
         """The script has asked for a compiled function."""
         self.peak: Place | None = None
@@ -137,7 +137,7 @@ class Ledger:
     def launch(self, device: int, *, size: int, small: bool) -> None:
         """An operation was put into the device's queue."""
         with self._lock:
-            self._ordered += 1
+            self.queues.current.ordered += 1
             self.launches += 1
             grown = MARKS.grown(device)
             if not (self.open or grown):
@@ -156,23 +156,18 @@ class Ledger:
         with self._lock:
             self._count(FLOPS, precision, None, None).flops += flops
 
-    @property
-    def ordered(self) -> int:
-        """How much has been put into the queue so far."""
-        return self._ordered
-
-    def wait(self, kind: str, times: int = 1, until: int | None = None) -> None:
-        """The host waits until the device has done all that was queued; of several waits in a row,
-        those after the first find an empty queue.
+    def wait(self, kind: str, times: int = 1, until: Iterable[Point] | None = None) -> None:
+        """The host waits until what was queued is done; of several waits in a row, those after the
+        first find an empty queue.
 
         Args:
-            until: all that had been `ordered` by then will do.
+            until: places in queues; None: behind all that the current one holds.
         """
         if self.deaf:
             return
         with self._lock:
-            done = self._ordered if until is None else until
-            queued, self._done = max(0, done - self._done), max(done, self._done)
+            points = (self.queues.here(),) if until is None else until
+            queued = sum(point.queue.finish(point.number) for point in points)
             if not self.open:
                 return
             place, via = self._where()
@@ -193,10 +188,10 @@ class Ledger:
 
         Args:
             content: gives a number for what is copied; None: it is taken for another one each time.
-            made: the line that made it on the host.
+            made: the line that made it on the host, or its loader.
         """
         with self._lock:
-            self._ordered += 1
+            self.queues.current.ordered += 1
             if not self.open:
                 return
             place, via = self._where()
@@ -207,9 +202,13 @@ class Ledger:
                 key, now = (place, kind, size), content()
                 count.same += self._digests.get(key) == now
                 self._digests[key] = now
-            count.loader = count.loader or self.loader
-            if made is not None and made[1] == self.part:
-                count.first = count.first or made[0]
+            if made is None:
+                return
+            line, part = made
+            if part == BATCH:
+                count.loader = count.loader or line
+            elif part == self.part:
+                count.first = count.first or line
 
     def note(self, what: str, kind: str, size: int = 0) -> None:
         """Something else."""

@@ -31,6 +31,8 @@ PINNED: Final = -2
 """Of the host, in pages that a copy need not wait for."""
 OPEN: Final = -3
 """Made in C++ by nobody knows which call; the first operation that needs it elsewhere decides."""
+BATCH: Final = -1
+"""In place of the part of a step: a loader has handed it out, and the line made the loader."""
 UNSAID: Final = -4
 """Of a call that makes a tensor and names no device: where its arguments lie, else on the host."""
 _PARTS: Final = {
@@ -47,8 +49,8 @@ class StorageMark:
     """Where a storage lies: the number of a device, `HOST`, `PINNED` or `OPEN`.
 
     Attributes:
-        made: the line that made it on the host, and in which part of which step; None: it is not
-            known, or was a loader.
+        made: the line that made it on the host, and in which part of which step, or `BATCH`; None:
+            it is not known.
         size: bytes that it takes on a device.
         storage: a weak reference.
     """
@@ -200,6 +202,15 @@ def _device(mark: StorageMark | None) -> int | None:
 def is_pinned(mark: StorageMark | None) -> bool:
     """Whether it lies on the host, in pages that a copy need not wait for."""
     return mark is not None and mark.lies == PINNED
+
+
+def mark_batch(tensor: Any, made: Made) -> None:
+    """Let a tensor of the host be known as one that a loader has handed out."""
+    mark = mark_of(tensor)
+    if mark is None or mark.lies == OPEN:
+        put(tensor, HOST, made)
+    elif mark.lies < 0:
+        mark.made = made
 
 
 def put(tensor: Any, lies: int, made: Made | None = None) -> None:

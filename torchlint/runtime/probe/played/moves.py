@@ -16,7 +16,6 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played.ledger import PAGEABLE, SMALL
 from torchlint.runtime.probe.played.marks import (
-    HOST,
     OPEN,
     PINNED,
     device_of,
@@ -124,7 +123,7 @@ def _from_host(tensor: Any, copied: Any, size: int, *, wait: bool) -> None:
     """Count the copy of a tensor that the script moves."""
     mark = mark_of(tensor)
     pinned = is_pinned(mark) and _is_dense(tensor)
-    made = mark.made if mark is not None and mark.lies == HOST else None
+    made = mark.made if mark is not None else None
     to_device(copied, size, pinned=pinned, wait=wait, made=made)
 
 

@@ -11,7 +11,7 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import generators, moves, stand_ins, waits
 from torchlint.runtime.probe.played.ledger import COLLECTIVE, MIXED, SMALL
-from torchlint.runtime.probe.played.marks import HOST, OPEN, UNSAID, mark_of, put
+from torchlint.runtime.probe.played.marks import BATCH, HOST, OPEN, UNSAID, mark_of, put
 from torchlint.runtime.probe.played.state import PLAYED
 from torchlint.runtime.probe.wrapping import flops
 from torchlint.runtime.probe.wrapping.operations import name_of
@@ -215,7 +215,8 @@ def _places(facts: _Facts, args: Any, kwargs: dict[str, Any]) -> _Lying:
             lying.inherits.insert(0, (OPEN, None))
             continue
         if mark is not None and lies == HOST:
-            lying.inherits.append((HOST, mark.made))
+            made = mark.made
+            lying.inherits.append((HOST, None if made is not None and made[1] == BATCH else made))
         else:
             passes_on = False
         if tensor.dim() and number not in facts.on_host and tensor.numel():

@@ -1,17 +1,19 @@
-"""Streams and events of a played device: there is one queue, for which whoever waits, waits."""
+"""Streams and events of a played device: who waits for one, waits for what is in its queue."""
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
 import torch
 
+from torchlint.runtime.probe.played.queues import Point
 from torchlint.runtime.probe.played.state import PLAYED
 
 
 class PlayedStream:
-    """`torch.cuda.Stream`: what is put into it runs in the one queue that there is."""
+    """`torch.cuda.Stream`."""
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
         self.device = torch.device("cuda", PLAYED.index_or_current(device))
@@ -19,17 +21,24 @@ class PlayedStream:
         self.device_type = 1
         self.priority = priority
         self.stream_id = self.cuda_stream = id(self)
+        self.queue = PLAYED.ledger.queues.make()
         self._before: PlayedStream | None = None
+
+    def end(self) -> Point:
+        """Behind all that it holds."""
+        return Point(self.queue, self.queue.ordered)
 
     def synchronize(self) -> None:
         """The host waits."""
-        PLAYED.ledger.wait("synchronize")
+        PLAYED.ledger.wait("synchronize", until=(self.end(),))
 
     def wait_stream(self, stream: Any) -> None:
         """Only the queue waits."""
+        self.queue.wait_for(stream.end())
 
     def wait_event(self, event: Any) -> None:
         """Only the queue waits."""
+        event.wait(self)
 
     def record_event(self, event: Any = None) -> Any:
         """An event that has been recorded."""
@@ -62,18 +71,21 @@ class Event:
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.recorded_at: float | None = None
-        self._behind = 0
+        self._behind: Point | None = None
 
     def record(self, stream: Any = None) -> None:
         """It is now, behind all that was ordered before."""
-        self.recorded_at, self._behind = time.perf_counter(), PLAYED.ledger.ordered
+        self.recorded_at = time.perf_counter()
+        self._behind = (stream or current()).end()
 
     def synchronize(self) -> None:
         """The host waits for what was ordered before it."""
-        PLAYED.ledger.wait("synchronize", until=self._behind)
+        PLAYED.ledger.wait("synchronize", until=() if self._behind is None else (self._behind,))
 
     def wait(self, stream: Any = None) -> None:
         """Only the queue waits."""
+        if self._behind is not None:
+            (stream or current()).queue.wait_for(self._behind)
 
     def query(self) -> bool:
         """It has been reached."""
@@ -94,7 +106,14 @@ class Event:
         return b""
 
 
-_currents: dict[int, PlayedStream] = {}
+class _Chosen(threading.local):
+    """The streams that this thread has chosen, by the number of the device."""
+
+    def __init__(self) -> None:
+        self.streams: dict[int, PlayedStream] = {}
+
+
+_chosen = _Chosen()
 _defaults: dict[int, PlayedStream] = {}
 
 
@@ -102,21 +121,23 @@ def default(device: Any = None) -> PlayedStream:
     """That of a device on which everything runs that chooses no other."""
     index = PLAYED.index_or_current(device)
     if index not in _defaults:
-        _defaults[index] = PlayedStream(torch.device("cuda", index))
-        _defaults[index].stream_id = _defaults[index].cuda_stream = 0
+        made = _defaults[index] = PlayedStream(torch.device("cuda", index))
+        made.stream_id = made.cuda_stream = 0
+        made.queue = PLAYED.ledger.queues.main
     return _defaults[index]
 
 
 def current(device: Any = None) -> PlayedStream:
-    """That of a device which is chosen now."""
+    """That of a device which this thread has chosen."""
     index = PLAYED.index_or_current(device)
-    return _currents.get(index) or default(torch.device("cuda", index))
+    return _chosen.streams.get(index) or default(torch.device("cuda", index))
 
 
 def set_current(stream: Any) -> None:
     """Choose one."""
     if stream is not None:
-        _currents[stream.device_index] = stream
+        _chosen.streams[stream.device_index] = stream
+        PLAYED.ledger.queues.current = stream.queue
 
 
 class StreamContext:

@@ -7,16 +7,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import torch
-from torch.utils.data import DataLoader
 
-from torchlint.runtime.probe.batches.loader_makers import LoaderMakers
 from torchlint.runtime.probe.messages import CountedCall, Filled, Rehearsed
+from torchlint.runtime.probe.played import handed_out
 from torchlint.runtime.probe.played.marks import MARKS, mark_of
 from torchlint.runtime.probe.played.ran_lines import RanLines
-from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, LOADER, OPTIMIZER
+from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, OPTIMIZER
 from torchlint.runtime.probe.steps.lane_clock import LaneClock
-from torchlint.runtime.probe.wrapping.interpose import replace
-from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,19 +76,11 @@ class StepCounter:
         self._segments: list[Segment] = []
         self._lines = RanLines(settings)
         self._heard: dict[tuple[str, int], int] = {}
-        self._makers = LoaderMakers(Places(settings))
-        replace(DataLoader, "__init__", self._makers.around_init)
+        handed_out.watch(settings, ledger.line)
 
-    def heard(self, kind: str, number: int, subject: object) -> None:
-        """Something has ended that may end a step.
-
-        Args:
-            subject: an optimizer, a model, or the iterator of a loader.
-        """
+    def heard(self, kind: str, number: int) -> None:
+        """Something has ended that may end a step."""
         ledger = self._ledger
-        if kind == LOADER:
-            # One that is made in the head of its loop is gone by now.
-            ledger.loader = self._makers.of(subject) or ledger.line()
         if not ledger.open:
             ledger.open = True
             self._lines.begin()
