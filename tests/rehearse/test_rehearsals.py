@@ -246,3 +246,39 @@ def test_a_default_device_of_the_host_leaves_new_tensors_where_the_others_are(
     code, said = rehearse(script, "--steps", "4")
     assert code == 0, said
     assert "No finding" in said
+
+
+def test_the_loader_is_asked_to_pin_its_own_batches_alone(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    script = (
+        "import numpy as np, torch\n"
+        "from torch.utils.data import DataLoader\n"
+        "model = torch.nn.Linear(2, 4).cuda()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "rows = [{'x': torch.rand(2)} for _ in range(400)]\n"
+        "for batch in DataLoader(rows, batch_size=8):\n"
+        "    x = batch['x'].cuda()\n"
+        "    x = x + (2 * batch['x']).cuda()\n"
+        "    x = x + torch.from_numpy(np.random.rand(8, 2)).cuda()\n"
+        "    x = x + torch.FloatTensor(np.random.rand(8, 2)).cuda()\n"
+        "    x = x + torch.Tensor([[1.0, 2.0]]).cuda()\n"
+        "    x = x + torch.Tensor(8, 2).fill_(1).cuda()\n"
+        "    model(x.float()).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    out = tmp_path / "out.json"
+    code, said = rehearse(script, "--steps", "4", "--json", str(out))
+    assert code == 0, said
+    found = {
+        each["row"]: (each["code"], "DataLoader" in each["action"])
+        for each in json.loads(out.read_text())["findings"]
+    }
+    assert found == {
+        7: ("TR202", True),
+        8: ("TR202", False),
+        9: ("TR202", False),
+        10: ("TR203", False),
+        11: ("TR203", False),
+        12: ("TR203", False),
+    }

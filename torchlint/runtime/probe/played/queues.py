@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Final, NamedTuple
 
-
 _STREAMS: Final = 32
 """Torch hands out as many in turn (`c10/cuda/CUDAStream.cpp`, `kStreamsPerPool`)."""
 
