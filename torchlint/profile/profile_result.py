@@ -232,6 +232,7 @@ class Profile:
 
     Args:
         argv: as the user typed it.
+        command: `profile` or `rehearse`.
         options: words of the command's options that say how it is run.
         exit: of the command.
         summary: one sentence, if something went wrong.
@@ -263,6 +264,7 @@ class Profile:
     exit: int
     summary: str
     seconds: float
+    command: str = "profile"
     options: tuple[str, ...] = ()
     environment: Environment | None = None
     timing: Timing | None = None
@@ -296,5 +298,5 @@ class Profile:
 
     @property
     def is_rehearsal(self) -> bool:
-        """Whether it has counts of a played GPU, and no times."""
-        return self.rehearsal is not None and self.timing is None
+        """Whether a GPU was to be played, and nothing to be timed."""
+        return self.command == "rehearse"

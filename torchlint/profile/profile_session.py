@@ -31,6 +31,7 @@ class ProfileSession(Session[Linted, Profile]):
             exit=self.code if self.stopped is None else self.stopped,
             summary=self.summary if self.stopped is None else STOPPED,
             seconds=0.0,
+            command="profile" if self.request.played is None else "rehearse",
             date=date.today().isoformat(),
             environment=environment(self.jobs, self.survey),
             side_effects=collect(self.workspace.folders(), self.request.program.root),

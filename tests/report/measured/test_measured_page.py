@@ -30,7 +30,11 @@ MORE: dict[str, list[Any]] = {
         results.result(aa=None, total=None, plan=None, fixes=(), exit=4, summary="a\nb\nc"),
         results.result(aa=Noise(results.estimate(1.2), 0.2, fit=False, why="load"), fixes=()),
     ],
-    "profile": [],
+    "profile": [
+        dataclasses.replace(
+            profiles.rehearsed(), rehearsal=None, findings=(), exit=4, summary="It failed."
+        ),
+    ],
 }
 ALL = [
     (command, each)

@@ -224,6 +224,7 @@ def rehearsed(**changes: object) -> Profile:
             ),
         ),
         static=(static(), static(row=99, status="contradicted")),
+        command="rehearse",
         rehearsal=rehearsal(),
         date="2026-07-01",
         watched=("TR201", "TR202"),

@@ -28,10 +28,8 @@ def document(result: Profile) -> Json:
 
 def _profile(result: Profile, keys: Json) -> Json:
     del keys["trace"]  # `--trace` writes it, and it is many times as large as all the rest
-    if result.is_rehearsal:
-        return {"command": "rehearse", **keys}
-    unknown = () if result.timing is not None else _OF_TIMED_STEPS
-    return {"command": "profile", **keys, **dict.fromkeys(unknown)}
+    known = result.is_rehearsal or result.timing is not None
+    return {"command": keys["command"], **keys, **dict.fromkeys(() if known else _OF_TIMED_STEPS)}
 
 
 _SHAPES: Final[Mapping[type, Shape]] = {

@@ -34,7 +34,7 @@ class Piece(NamedTuple):
 def render(result: Profile) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
     seen = result.rehearsal
-    assert seen is not None
+    asked, lines = (seen.strip, seen.lines) if seen is not None else ((), ())
     return measured_page.render(
         "rehearse",
         "rehearsal.html.jinja",
@@ -42,15 +42,13 @@ def render(result: Profile) -> str:
         room="profile",
         result=result,
         seen=seen,
-        measured=True,
+        measured=seen is not None,
         following=profile_words.following(result),
         words=profile_words,
         said=rehearsal_words,
-        strip=strip(seen.strip),
-        memory=memory(seen.strip),
-        lines=sorted(seen.lines, key=lambda each: (-each.waits, -each.copies, -each.launches))[
-            :_LINES
-        ],
+        strip=strip(asked),
+        memory=memory(asked),
+        lines=sorted(lines, key=lambda each: (-each.waits, -each.copies, -each.launches))[:_LINES],
     )
 
 
