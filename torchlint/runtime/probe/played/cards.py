@@ -51,6 +51,16 @@ CARDS: Final = {
     card.key: card
     for card in (
         Card(
+            "h200",
+            "NVIDIA H200",
+            (9, 0),
+            141 * _GB,
+            132,
+            4800 * _GB,
+            _flops(67, 989, 989, 494.7),
+            "https://www.nvidia.com/en-us/data-center/h200/",
+        ),
+        Card(
             "h100",
             "NVIDIA H100 80GB HBM3",
             (9, 0),
