@@ -167,7 +167,7 @@ def seen(here: Path) -> Path:
         rehearsal=rehearsal(
             ran={"train.py": tuple(range(5, 13))},
             files={"train.py": digest},
-            lines=tuple(RehearsedLine("train.py", row, 1.0, 1.0, 0.0, 0.0) for row in (9, 11)),
+            lines=tuple(RehearsedLine("train.py", row, 1.0, 1.0, 0.0, 0.0, 0.0) for row in (9, 11)),
         ),
     )
     (here / "rehearsal.json").write_text(render(found))
@@ -207,7 +207,7 @@ def test_of_a_file_that_has_changed_a_rehearsal_says_nothing(
     assert sorted(said_of(torchlint)) == [(7, "TL201")]
 
 
-def test_why_says_that_a_rehearsal_contradicts_a_rule(
+def test_why_says_what_a_rehearsal_has_counted_and_what_it_contradicts(
     torchlint: Run, seen: Path, here: Path
 ) -> None:
     loop = (
@@ -224,3 +224,8 @@ def test_why_says_that_a_rehearsal_contradicts_a_rule(
     said = torchlint("why", "train.py:8", "TL201", "--profile", "rehearsal.json").text
     assert "TL201 item-in-step-loop: not reported" in said
     assert "In a rehearsal of 2026-07-01 this line ran in a step" in said
+    values["findings"][0]["static"][0]["row"] = 8
+    (here / "rehearsal.json").write_text(json.dumps(values))
+    said = torchlint("why", "train.py:8", "TL201", "--profile", "rehearsal.json").text
+    assert "TL201 item-in-step-loop: reported" in said
+    assert f"A rehearsal of 2026-07-01 counted {values['findings'][0]['fact']}." in said

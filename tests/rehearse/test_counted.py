@@ -28,6 +28,8 @@ def test_waits_with_an_empty_queue_are_none() -> None:
     assert (read.kind, read.calls, read.queued) == ("item", 15, 200)
     seen = per_step(Rehearsed(10, calls=[wait(idle=5, before=20)]), A100, 1)
     assert (seen.waits, seen.before_backward, seen.idle) == (1.5, 1.5, 0.5)
+    (line,) = seen.lines
+    assert (line.waits, line.idle) == (1.5, 0.5)
 
 
 def test_a_wait_for_a_copy_belongs_to_the_copy() -> None:

@@ -23,6 +23,7 @@ from torchlint.silence.tiers import Shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from torchlint.explain.rule_answers import Answer
     from torchlint.explain.why import Explanation
     from torchlint.profile.earlier_profile import EarlierProfile
     from torchlint.project.target import Target
@@ -155,20 +156,32 @@ class Seen:
 
 
 def with_reasons(found: Explanation, profile: EarlierProfile, path: str, row: int) -> Explanation:
-    """The answers of the rules for a line; those that a rehearsal contradicts are no findings of
-    `check --profile`, and say so."""
+    """The answers of the rules for a line, with what a rehearsal counted there; those that it
+    contradicts are no findings of `check --profile`, and say so."""
     seen = SeenLines.of(profile)
     if seen is None:
         return found
     since = f" of {profile.date}" if profile.date else ""
-    reason = Reason(
+    here = os.path.realpath(path), row
+    counted = {
+        code: Reason(f"A rehearsal{since} counted {each.fact}.")
+        for each in profile.findings
+        for code, file, at in each.confirmed
+        if (os.path.realpath(file), at) == here
+    }
+    contradicted = Reason(
         f"In a rehearsal{since} this line ran in a step, and the host waited for nothing here.",
         "With --profile, check leaves it out until the file changes.",
     )
-    answers = tuple(
-        replace(each, reported=None, reasons=(reason, *each.reasons), near=True)
-        if each.reported is not None and seen.contradicts(each.code, path, row, row)
-        else each
-        for each in found.answers
-    )
-    return replace(found, answers=answers)
+
+    def answer(each: Answer) -> Answer:
+        if each.reported is None:
+            return each
+        if each.code in counted:
+            tier = Tier.DEFAULT if each.reported is Tier.HINT else each.reported
+            return replace(each, reported=tier, reasons=(counted[each.code], *each.reasons))
+        if seen.contradicts(each.code, path, row, row):
+            return replace(each, reported=None, reasons=(contradicted, *each.reasons), near=True)
+        return each
+
+    return replace(found, answers=tuple(map(answer, found.answers)))

@@ -154,7 +154,7 @@ class Budgeted:
 @dataclass(frozen=True, slots=True)
 class RehearsedLine:
     """What one line asks a device for in a step, on average: operations, waits, copies and their
-    bytes."""
+    bytes; `idle` are waits that find an empty queue, as another one comes just before."""
 
     path: str
     row: int
@@ -162,6 +162,7 @@ class RehearsedLine:
     waits: float
     copies: float
     bytes: float
+    idle: float
 
 
 @dataclass(frozen=True, slots=True)

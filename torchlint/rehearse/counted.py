@@ -113,11 +113,18 @@ def _lines(seen: Rehearsed) -> tuple[RehearsedLine, ...]:
         counted = found[call.place]
         calls = call.calls - call.idle if call.what == "wait" else call.calls
         counted[call.what] += calls / max(1, seen.steps)
+        counted["idle"] += call.idle / max(1, seen.steps)
         if call.what == "copy":
             counted["bytes"] += call.size / max(1, seen.steps)
     return tuple(
         RehearsedLine(
-            os.path.relpath(path), row, each["launch"], each["wait"], each["copy"], each["bytes"]
+            os.path.relpath(path),
+            row,
+            each["launch"],
+            each["wait"],
+            each["copy"],
+            each["bytes"],
+            each["idle"],
         )
         for (path, row), each in sorted(found.items())
         if any(each.values())

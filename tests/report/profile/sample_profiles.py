@@ -185,9 +185,10 @@ def rehearsal(**changes: object) -> Rehearsal:
         },
         fullest=Line("net.py", 33),
         lines=(
-            RehearsedLine("net.py", 33, 40.0, 0.0, 0.0, 0.0),
-            RehearsedLine("train.py", 84, 2.0, 1.0, 2.0, 2400.0),
-            RehearsedLine("train.py", 88, 1.0, 2.0, 0.0, 0.0),
+            RehearsedLine("net.py", 33, 40.0, 0.0, 0.0, 0.0, 0.0),
+            RehearsedLine("train.py", 84, 2.0, 1.0, 2.0, 2400.0, 0.0),
+            RehearsedLine("train.py", 88, 1.0, 2.0, 0.0, 0.0, 0.0),
+            RehearsedLine("train.py", 89, 0.0, 0.0, 0.0, 0.0, 0.5),
         ),
         ran={"train.py": (80, 84, 88)},
         files={"train.py": "0" * 64},

@@ -28,8 +28,9 @@ def test_a_step_is_told_in_counts_and_in_no_times() -> None:
     assert "10 steps after 2 · played: NVIDIA A100-SXM4-80GB" in said
     assert "Counts are exact, per step; nothing was timed." in said
     assert (
-        "the host waits 3 times (1 before backward), and 0.5 more find an empty queue; 2 copies to "
-        "the GPU (2.4 kB), 1 of which it waits for; 312 operations, 40% on fewer than 4,096 elements"
+        "the host waits 3 times (1 before backward), and 0.5 more find an empty queue while those "
+        "come first (train.py:89); 2 copies to the GPU (2.4 kB), 1 of which it waits for; 312 "
+        "operations, 40% on fewer than 4,096 elements"
     ) in said
     assert "bound arithmetic, at least 13.5 ms a step on this card" in said
     assert "12 GiB of tensors at most (parameters 1 GiB, gradients 1 GiB, optimizer 2 GiB" in said

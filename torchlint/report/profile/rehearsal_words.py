@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.figures import mebibytes, milliseconds, scaled
+from torchlint.experiment.figures import listed, mebibytes, milliseconds, scaled
 from torchlint.report.profile.profile_words import place
 from torchlint.report.terminal.safe_text import plural, visible_path
 
@@ -19,6 +19,8 @@ NOT_USED: Final = (
     "there. Look at how it chooses its device."
 )
 NOTHING_FOUND: Final = "No finding: in the counted steps, no line makes the host wait."
+_NAMED: Final = 3
+"""Lines in one sentence."""
 _MIB: Final = 2**20
 _OF: Final = {
     "arithmetic": "arithmetic",
@@ -49,8 +51,16 @@ def _waits(seen: Rehearsal) -> str:
     if not seen.waits:
         return "the host waits for nothing"
     before = f" ({count(seen.before_backward)} before backward)" if seen.before_backward else ""
-    idle = f", and {count(seen.idle)} more find an empty queue" if seen.idle >= 0.05 else ""
-    return f"the host waits {_times(seen.waits)}{before}{idle}"
+    return f"the host waits {_times(seen.waits)}{before}{_idle(seen)}"
+
+
+def _idle(seen: Rehearsal) -> str:
+    """Reads that cost nothing as long as another one comes just before, with their lines."""
+    if seen.idle < 0.05:
+        return ""
+    lines = [f"{visible_path(each.path)}:{each.row}" for each in seen.lines if each.idle >= 0.05]
+    where = f" ({listed(lines, _NAMED)})" if lines else ""
+    return f", and {count(seen.idle)} more find an empty queue while those come first{where}"
 
 
 def _times(value: float) -> str:
