@@ -54,16 +54,19 @@ def test_copies_that_are_no_batches(call: CountedCall) -> None:
 
 def test_what_a_step_asks_for() -> None:
     launches = CountedCall("launch", "", LINE, calls=50, size=10_000, small=10)
-    flops = CountedCall("flops", "bfloat16", None, calls=5, flops=1_000)
+    flops = [
+        CountedCall("flops", "bfloat16", None, calls=5, flops=each, backward=bool(at))
+        for at, each in enumerate((1_000, 2_000))
+    ]
     asynchronous = [copy("pinned, non-blocking"), copy("pageable, non-blocking")]
-    calls = [launches, flops, copy("blocking"), *asynchronous]
+    calls = [launches, *flops, copy("blocking"), *asynchronous]
     memory = Filled(4096, 1024, 512, 1024, ("/x/net.py", 3))
     strip = [Stretch("launch", LINE, 5, 4096), Stretch("wait", None)]
     found = Rehearsed(10, 2, 60, calls, memory, {}, strip)
     seen = per_step(found, A100, 1)
     assert (seen.launches, seen.small, seen.traffic) == (5, 0.2, 1000)
     assert (seen.copies, seen.copied, seen.awaited_copies) == (3, 300, 1)
-    assert seen.flops == {"bfloat16": 100}
+    assert seen.flops == {"bfloat16": 300}
     assert seen.memory["rest"] == 4096 - 1024 - 512 - 1024
     assert [(each.row, each.launches, each.copies) for each in seen.lines] == [(7, 5, 3)]
     assert [(each.what, each.row, each.calls) for each in seen.strip] == [

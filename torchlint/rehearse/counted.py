@@ -56,7 +56,9 @@ def per_step(seen: Rehearsed, card: Card, devices: int) -> Rehearsal:
     of = defaultdict(list)
     for call in seen.calls:
         of[call.what].append(call)
-    flops = {call.kind: call.flops / steps for call in of["flops"]}
+    flops: dict[str, float] = defaultdict(float)
+    for call in of["flops"]:  # of forward and of backward
+        flops[call.kind] += call.flops / steps
     launches = sum(each.calls for each in of["launch"]) / steps
     traffic = sum(each.size for each in of["launch"]) / steps
     small = sum(each.small for each in of["launch"]) / steps
