@@ -81,6 +81,15 @@ def test_where_a_read_is_hidden_is_said() -> None:
     assert found.fact == "2 reads a step (`item`) inside `backward`"
     (found,) = judged(read(via="torch.nn.utils.clip_grad.clip"))
     assert found.fact == "2 reads a step (`item`) in torch.nn.utils.clip_grad.clip"
+    (found,) = judged(read(via="b.g"), read(via="a.f"), read(via="c.h"), read())
+    assert found.fact == "8 reads a step (`item`) in a.f, b.g and 1 more"
+
+
+def test_what_only_waits_is_not_called_a_read() -> None:
+    (found,) = judged(read(kind="synchronize"))
+    assert found.fact == "2 waits a step (`synchronize`)"
+    (found,) = judged(read(kind="synchronize"), read())
+    assert found.fact == "4 reads a step (`item`, `synchronize`)"
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,8 @@ def test_the_copies_of_a_line_are_one_finding() -> None:
     (found,) = judged(copy(), copy(kind="blocking"))
     assert found.share == pytest.approx(0.4)
     assert found.fact.startswith("8 MB a step from memory that is not pinned")
+    (found,) = judged(copy(via="a.f"), copy(via="b.g"))
+    assert found.values["kinds"] == {"pageable": 2.0}
 
 
 def test_what_is_not_a_finding() -> None:

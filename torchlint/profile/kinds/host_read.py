@@ -46,9 +46,10 @@ tensors with `torch.where` in place of `if`. Replace `x[mask]` by a product with
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.figures import listed
 from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.instrument_messages import HostCall, ReadsSeen
 
@@ -71,6 +72,8 @@ _OF_VALUES: Final = frozenset(
     "tensor".split()
 )
 """Reads of values that the script asks for; any other kind is one that an operation does."""
+_NAMED: Final = 2
+"""Functions of libraries in one sentence."""
 _COMMANDS: Final = frozenset(("synchronize", "empty_cache", "barrier"))
 """What waits and reads nothing."""
 _SCALERS: Final = ("torch.amp.", "torch.cuda.amp.")
@@ -101,9 +104,12 @@ def _line(
     place: Place, reads: Sequence[HostCall], window: Window[ReadsSeen], evidence: Evidence
 ) -> Observed:
     on_gpu = evidence.on_gpu
-    calls = {read.kind: read.calls for read in reads}
+    calls: Counter[str] = Counter()
+    for read in reads:
+        calls[read.kind] += read.calls
     wait_s = sum(read.seconds for read in reads) / window.steps
-    fact = f"{_times(sum(calls.values()), window.steps)} ({_listed(calls)}){_where(reads)}"
+    noun = "wait" if _COMMANDS.issuperset(calls) else "read"
+    fact = f"{_times(sum(calls.values()), window.steps, noun)} ({_listed(calls)}){_where(reads)}"
     if on_gpu:
         fact += f", the host waits {1e3 * wait_s:.1f} ms"
     elif evidence.rehearsed:
@@ -141,15 +147,15 @@ def _awaited(reads: Sequence[HostCall]) -> str:
     return f"{when}, with {queued} operation{'' if queued == 1 else 's'} in the queue"
 
 
-def _times(calls: int, steps: int) -> str:
+def _times(calls: int, steps: int, noun: str) -> str:
     """`3 reads a step`, `1 read in 10 steps`."""
     per_step = calls / steps
     if per_step <= 0.5:
-        return f"1 read in {steps / calls:.0f} steps"
+        return f"1 {noun} in {steps / calls:.0f} steps"
     if per_step < 0.9:
-        return f"{calls} reads in {steps} steps"
+        return f"{calls} {noun}s in {steps} steps"
     shown = f"{per_step:.0f}" if abs(per_step - round(per_step)) < 0.1 else f"{per_step:.1f}"
-    return f"{shown} read{'' if shown == '1' else 's'} a step"
+    return f"{shown} {noun}{'' if shown == '1' else 's'} a step"
 
 
 def _listed(calls: dict[str, int]) -> str:
@@ -161,8 +167,8 @@ def _where(reads: Sequence[HostCall]) -> str:
     within = ""
     if all(read.backward == read.calls for read in reads):
         within = " inside `backward`"
-    hidden = {read.via for read in reads if read.via is not None}
-    return within + (f" in {min(hidden)}" if len(hidden) == 1 else "")
+    hidden = sorted({read.via for read in reads if read.via is not None})
+    return within + (f" in {listed(hidden, _NAMED)}" if hidden else "")
 
 
 def _action(reads: Sequence[HostCall]) -> str:

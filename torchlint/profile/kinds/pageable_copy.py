@@ -34,7 +34,7 @@ constants on the device, once, before the loop.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import scaled
@@ -108,4 +108,7 @@ def _line(
 
 
 def _per_step(copies: Sequence[HostCall], window: Window[ReadsSeen]) -> dict[str, float]:
-    return {each.kind: each.calls / window.steps for each in copies}
+    calls: Counter[str] = Counter()
+    for each in copies:
+        calls[each.kind] += each.calls
+    return {kind: count / window.steps for kind, count in calls.items()}
