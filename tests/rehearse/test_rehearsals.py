@@ -252,7 +252,7 @@ def test_the_loader_is_asked_to_pin_its_own_batches_alone(
     rehearse: Rehearse, tmp_path: Path
 ) -> None:
     script = (
-        "import numpy as np, torch\n"
+        "import pickle, numpy as np, torch\n"
         "from torch.utils.data import DataLoader\n"
         "model = torch.nn.Linear(2, 4).cuda()\n"
         "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -264,6 +264,7 @@ def test_the_loader_is_asked_to_pin_its_own_batches_alone(
         "    x = x + torch.FloatTensor(np.random.rand(8, 2)).cuda()\n"
         "    x = x + torch.Tensor([[1.0, 2.0]]).cuda()\n"
         "    x = x + torch.Tensor(8, 2).fill_(1).cuda()\n"
+        "    x = x + pickle.loads(pickle.dumps(batch['x'])).cuda()\n"
         "    model(x.float()).sum().backward()\n"
         "    optimizer.step()\n"
     )
@@ -281,4 +282,5 @@ def test_the_loader_is_asked_to_pin_its_own_batches_alone(
         10: ("TR203", False),
         11: ("TR203", False),
         12: ("TR203", False),
+        13: ("TR202", False),
     }

@@ -36,6 +36,8 @@ _NO_KERNEL: Final = frozenset(
 """Operations that only look at a tensor in another way, or that are counted elsewhere."""
 _FORMULAS: Final = private.formulas()
 _COPIES: Final = ("aten::copy_", "aten::_foreach_copy_")
+_OTHER_MEMORY: Final = "aten::set_"
+"""Gives a tensor the memory of another one, or what another process has sent."""
 _FREE: Final = frozenset({"prim", "profiler", "debugprims"})
 _EXCHANGES: Final = frozenset({"c10d", "_c10d_functional", "c10d_functional"})
 _ON_HOST: Final = {
@@ -175,7 +177,7 @@ def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
         _lay(result, HOST, PLAYED.ledger.here())
     elif not lying.seen:
         _lay(result, OPEN)
-    elif lying.inherits:
+    elif lying.inherits and facts.name != _OTHER_MEMORY:
         _lay(result, *lying.inherits[-1])
     return result
 
