@@ -182,6 +182,18 @@ def test_two_ranks_have_a_gpu_each(tmp_path: Path) -> None:
     assert found["environment"]["processes"] == 2
 
 
+def test_ranks_that_share_their_statistics_read_where_torch_drops_empty_batches(
+    tmp_path: Path,
+) -> None:
+    # torch/nn/modules/_functions.py:98: counts, means and deviations are selected by a mask.
+    found, _ = rehearsed(started, tmp_path, "sync_batch_norm", *LAUNCHED)
+    (read,) = found["findings"]
+    assert read["code"] == "TR201"
+    assert read["values"]["kinds"] == {"mask index": 3}
+    seen = found["rehearsal"]
+    assert (seen["waits"], seen["before_backward"], seen["copies"]) == (3, 3, 0)
+
+
 def test_a_line_of_a_step_that_is_not_counted_is_not_contradicted(
     rehearse: Rehearse, tmp_path: Path
 ) -> None:

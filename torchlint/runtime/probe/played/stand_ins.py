@@ -1,4 +1,4 @@
-"""Operations that older versions of torch have for GPUs only, and what does the same on a CPU."""
+"""Operations that torch has for GPUs only, or had, and what does the same on a CPU."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
+from torchlint.runtime.probe.played import sync_batch_norm
 from torchlint.runtime.probe.played.state import TORCH
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _adam(*lists: Tensors, decoupled: bool, **how: Any) -> None:
         parameter.addcdiv_(firsts[at], root, value=-lr / (1 - beta1**step))
 
 
-STAND_INS: Final[dict[str, Any]] = {}
+STAND_INS: Final[dict[str, Any]] = {**sync_batch_norm.STAND_INS}
 """By the name of the operation."""
 if TORCH < (2, 3):
     STAND_INS["aten::_amp_foreach_non_finite_check_and_unscale_"] = _unscale
