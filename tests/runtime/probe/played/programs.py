@@ -390,6 +390,24 @@ def side_streams():
     return step
 
 
+@counts("cuda/CUDAEvent: it is reached before what its stream is told later", synchronize=3, idle=1)
+def event_before_a_wait():
+    x, y = values(), values()
+    event, side = torch.cuda.Event(), torch.cuda.Stream()
+
+    def step():
+        x.add_(1)
+        event.record()
+        with torch.cuda.stream(side):
+            y.add_(1)
+        torch.cuda.current_stream().wait_stream(side)
+        event.synchronize()
+        torch.cuda.current_stream().synchronize()
+        torch.cuda.current_stream().synchronize()
+
+    return step
+
+
 # copies --------------------------------------------------------------------------------------
 
 

@@ -167,7 +167,7 @@ class Ledger:
             return
         with self._lock:
             points = (self.queues.here(),) if until is None else until
-            queued = sum(point.queue.finish(point.number) for point in points)
+            queued = sum(point.queue.finish(point.number, point.waits) for point in points)
             if not self.open:
                 return
             place, via = self._where()

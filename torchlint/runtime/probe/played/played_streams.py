@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchlint.runtime.probe.played.queues import Point
 from torchlint.runtime.probe.played.state import PLAYED
+
+if TYPE_CHECKING:
+    from torchlint.runtime.probe.played.queues import Point
 
 
 class PlayedStream:
@@ -26,7 +28,7 @@ class PlayedStream:
 
     def end(self) -> Point:
         """Behind all that it holds."""
-        return Point(self.queue, self.queue.ordered)
+        return self.queue.end()
 
     def synchronize(self) -> None:
         """The host waits."""

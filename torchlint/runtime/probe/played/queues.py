@@ -17,32 +17,39 @@ class Queue:
         done: how many of them are known to be done.
     """
 
-    __slots__ = ("_after", "done", "ordered")
+    __slots__ = ("_after", "_waits", "done", "ordered")
 
     def __init__(self) -> None:
         self.ordered = self.done = 0
+        self._waits = 0
         self._after: list[tuple[int, Point]] = []
+
+    def end(self) -> Point:
+        """Behind all that it holds."""
+        return Point(self, self.ordered, self._waits)
 
     def wait_for(self, point: Point) -> None:
         """What is put into it from now on comes after that; the host does not wait."""
         if point.queue is not self and point.number > point.queue.done:
-            self._after.append((self.ordered, point))
+            self._after.append((self._waits, point))
+            self._waits += 1
 
-    def finish(self, number: int) -> int:
-        """So many operations are done, and what they have waited for; how many of those were not
-        known to be done."""
+    def finish(self, number: int, waits: int) -> int:
+        """So many operations are done, and so many waits for other queues with what they were for;
+        how many operations were not known to be done."""
         new = max(0, number - self.done)
         self.done = max(self.done, number)
-        reached = [point for at, point in self._after if at <= number]
-        self._after = [each for each in self._after if each[0] > number]
-        return new + sum(point.queue.finish(point.number) for point in reached)
+        reached = [point for at, point in self._after if at < waits]
+        self._after = [each for each in self._after if each[0] >= waits]
+        return new + sum(point.queue.finish(point.number, point.waits) for point in reached)
 
 
 class Point(NamedTuple):
-    """A place in a queue: behind so many operations."""
+    """A place in a queue: behind so many operations, and so many waits for other queues."""
 
     queue: Queue
     number: int
+    waits: int
 
 
 class _Current(threading.local):
@@ -77,8 +84,8 @@ class Queues:
 
     def here(self) -> Point:
         """Behind all that the current one holds."""
-        return Point(self.current, self.current.ordered)
+        return self.current.end()
 
     def ends(self) -> list[Point]:
         """Behind all that all of them hold."""
-        return [Point(queue, queue.ordered) for queue in (self.main, *self._of_streams)]
+        return [queue.end() for queue in (self.main, *self._of_streams)]
