@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from typing import Any
 
 import torch
@@ -15,17 +17,24 @@ from torchlint.runtime.probe.wrapping.interpose import replace
 def install() -> None:
     """Replace the backend of process groups, and the copies of `DataParallel`."""
     if distributed.is_available():
-        for name in ("init_process_group", "new_group"):
-            replace(distributed, name, _on_host)
-            inner = private.find(f"torch.distributed.distributed_c10d:{name}")
-            if inner is not private.MISSING:
-                replace(torch.distributed.distributed_c10d, name, _on_host)
+        for name, make in _FUNCTIONS.items():
+            _replace(name, make)
         distributed.is_nccl_available = lambda: True
-        replace(distributed, "barrier", _awaited)
         private.put_objects_on(_device_of_objects)
+        replace(distributed.Work, "wait", _unheard)
     comm: Any = torch.nn.parallel.comm
     for name, stand_in in _COMM.items():
         setattr(comm, name, stand_in)
+
+
+def _replace(name: str, make: Any) -> None:
+    """Replace a function of `torch.distributed` in all of its modules that have taken it."""
+    plain = getattr(distributed, name, None)
+    for path, module in tuple(sys.modules.items()):
+        if plain is None or not path.startswith("torch.distributed"):
+            continue
+        if getattr(module, "__dict__", {}).get(name) is plain:
+            replace(module, name, make)
 
 
 def _on_host(plain: Any) -> Any:
@@ -43,7 +52,7 @@ def _awaited(plain: Any) -> Any:
     """The host waits at a barrier of NCCL (`ProcessGroupNCCL.cpp`, `isBarrierOp_`)."""
 
     def barrier(*args: Any, **kwargs: Any) -> Any:
-        result = plain(*args, **kwargs)
+        result = PLAYED.quietly(plain, *args, **kwargs)
         if PLAYED.by_nccl and not kwargs.get("async_op", False):
             PLAYED.ledger.wait("barrier")
         return result
@@ -51,15 +60,57 @@ def _awaited(plain: Any) -> Any:
     return barrier
 
 
+def _unheard(plain: Any) -> Any:
+    """What gloo copies in the end, NCCL has in place."""
+
+    def wait(*args: Any, **kwargs: Any) -> Any:
+        return PLAYED.quietly(plain, *args, **kwargs)
+
+    return wait
+
+
 def _device_of_objects(plain: Any) -> Any:
     """Objects that ranks exchange by NCCL are tensors on the device meanwhile."""
 
     def device(*args: Any, **kwargs: Any) -> Any:
-        if PLAYED.by_nccl and PLAYED.on:
+        if PLAYED.by_nccl and PLAYED.on and not PLAYED.thread.quiet:
             return torch.device("cuda", PLAYED.thread.device)
         return plain(*args, **kwargs)
 
     return device
+
+
+def _averaged(plain: Any) -> Any:
+    """Until torch 2.10, or a little before, gloo cannot take the mean over ranks, or takes the sum
+    instead."""
+    signature, mean = inspect.signature(plain), "RedOpType.AVG"
+
+    def reduce(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs)
+        later, asked = given.arguments.get("async_op", False), given.arguments.get("op")
+        if not PLAYED.by_nccl or str(getattr(asked, "op", asked)) != mean:
+            return plain(*args, **kwargs)
+        given.arguments.update(op=distributed.ReduceOp.SUM, async_op=True)
+        work = plain(*given.args, **given.kwargs)
+        if work is None:  # another rank's group
+            return None
+        work.wait()
+        ranks = distributed.get_world_size(given.arguments.get("group"))
+        result: Any = given.arguments.get("tensor", given.arguments.get("output"))
+        PLAYED.quietly(result.div_, ranks)
+        return work if later else None
+
+    return reduce
+
+
+_FUNCTIONS = {
+    "init_process_group": _on_host,
+    "new_group": _on_host,
+    "barrier": _awaited,
+    **dict.fromkeys(
+        ("all_reduce", "reduce", "reduce_scatter_tensor", "reduce_scatter_single"), _averaged
+    ),
+}
 
 
 def _named(value: Any) -> Any:
