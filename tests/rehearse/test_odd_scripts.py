@@ -157,6 +157,27 @@ except TypeError:
     assert numpy.asarray(torch.rand(3, device="cuda").cpu()).shape == (3,)
 train()
 """,
+    "has operations of its own, in Python": """
+if hasattr(torch.library, "custom_op"):
+    @torch.library.custom_op("mine::widened", mutates_args=())
+    def widened(x: torch.Tensor) -> torch.Tensor:
+        made = torch.zeros(len(x), 2, device=x.device)
+        made[:, 0] = x
+        return made
+
+    assert widened(torch.rand(3, device="cuda")).is_cuda
+train()
+""",
+    "has tensors that are made of others": """
+if hasattr(torch.nested, "nested_tensor_from_jagged"):
+    x = torch.nested.nested_tensor([torch.rand(2, 4), torch.rand(3, 4)], layout=torch.jagged)
+    on_device = x.to("cuda", non_blocking=True)
+    assert on_device.is_cuda and on_device.values().is_cuda and on_device.offsets().is_cuda
+    assert on_device.requires_grad_().cpu().device.type == "cpu"
+    there = torch.nested.nested_tensor(list(on_device.unbind()), device="cuda")
+    assert there.is_cuda
+train()
+""",
     "has generators": """
 generator = torch.Generator(device="cuda").manual_seed(3)
 first = torch.randperm(9, generator=generator, device="cuda").tolist()
@@ -177,6 +198,10 @@ assert properties.total_memory == torch.cuda.mem_get_info()[1] and properties.ma
 assert torch.cuda.get_device_name() == properties.name
 before = torch.cuda.memory_allocated()
 kept = torch.zeros(1000, device="cuda")
+assert torch.cuda.memory_allocated() - before == 4096
+kept.untyped_storage().resize_(0)
+assert torch.cuda.memory_allocated() == before
+kept.untyped_storage().resize_(4000)
 assert torch.cuda.memory_allocated() - before == 4096
 del kept
 assert torch.cuda.memory_allocated() == before

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
+import torch.distributed.fsdp
 
 if TYPE_CHECKING:
     from tests.rehearse.conftest import Rehearse
@@ -115,10 +117,56 @@ def test_a_script_that_leaves_the_gpu_alone_is_told_so(rehearse: Rehearse) -> No
     assert "does not use the GPU" in said
 
 
-def test_what_cannot_be_played_is_named_with_its_line(rehearse: Rehearse) -> None:
-    code, said = rehearse("import torch\n\ngraph = torch.cuda.CUDAGraph()\n")
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("graph = torch.cuda.CUDAGraph()", "A CUDA graph (torch.cuda.CUDAGraph in train.py:3)"),
+        (
+            "torch.nested.nested_tensor([torch.rand(2), torch.rand(3)], device='cuda')",
+            "A nested tensor of strided layout that is copied to the GPU "
+            "(torch.nested.nested_tensor in train.py:3)",
+        ),
+        (
+            "x = torch.nested.nested_tensor([torch.rand(2, 4, 8), torch.rand(3, 4, 8)], "
+            "layout=torch.jagged, device='cuda').transpose(1, 2)\n"
+            "torch.nn.functional.scaled_dot_product_attention(x, x, x)",
+            "Attention over jagged tensors "
+            "(torch.nn.functional.scaled_dot_product_attention in train.py:4)",
+        ),
+    ],
+    ids=["graph", "strided", "attention"],
+)
+def test_what_cannot_be_played_is_named_with_its_line(
+    rehearse: Rehearse, script: str, words: str
+) -> None:
+    code, said = rehearse(f"import torch\n\n{script}\n")
     assert code == 4
-    assert "A CUDA graph (torch.cuda.CUDAGraph in train.py:3) cannot be rehearsed" in said
+    assert f"{words} cannot be rehearsed" in " ".join(said.split())
+
+
+def test_a_layer_orders_and_computes_as_much_for_a_jagged_tensor_as_for_its_values(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    script = (
+        "import torch\n"
+        "model = torch.nn.Linear(8, 8, bias=False).cuda()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "values, offsets = torch.rand(5, 8).cuda(), torch.tensor([0, 2, 5]).cuda()\n"
+        "for _ in range(40):\n"
+        "    x = values + 1\n"
+        "    x = model(MADE)\n"
+        "    x.sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    jagged = script.replace("MADE", "torch.nested.nested_tensor_from_jagged(x, offsets)")
+    counted = []
+    for text in (script.replace("MADE", "x"), jagged.replace("x.sum", "x.values().sum")):
+        out = tmp_path / "rehearsal.json"
+        code, said = rehearse(text, "--isolated", "--json", str(out), "--steps", "4")
+        assert code == 0, said
+        counted.append(json.loads(out.read_text())["rehearsal"])
+    assert counted[0]["flops"] == counted[1]["flops"]
+    assert counted[0]["launches"] == counted[1]["launches"]
 
 
 def test_what_is_compiled_runs_as_it_is_written(rehearse: Rehearse) -> None:
@@ -192,6 +240,19 @@ def test_ranks_that_share_their_statistics_read_where_torch_drops_empty_batches(
     assert read["values"]["kinds"] == {"mask index": 3}
     seen = found["rehearsal"]
     assert (seen["waits"], seen["before_backward"], seen["copies"]) == (3, 3, 0)
+
+
+@pytest.mark.parametrize("kind", ["1", "2"])
+def test_ranks_that_share_parameters_copy_nothing(tmp_path: Path, kind: str) -> None:
+    if kind == "2" and not hasattr(torch.distributed.fsdp, "fully_shard"):
+        pytest.skip("torch 2.6 has it")
+    found, said = rehearsed(started, tmp_path, "sharded", *LAUNCHED, "--", kind)
+    seen = found["rehearsal"]
+    assert (seen["copies"], "TR204" in said) == (0, False)
+    # torch/distributed/fsdp/_runtime_utils.py, _unshard: no more than two gathers run ahead.
+    assert seen["waits"] + seen["idle"] == pytest.approx(int(kind == "1"))
+    assert {each["code"] for each in found["findings"]} == ({"TR201"} if kind == "1" else set())
+    assert seen["flops"] == {"float32": 2 * 4 * (3 * 16 * 4 + 2 * 8 * 16)}
 
 
 def test_a_line_of_a_step_that_is_not_counted_is_not_contradicted(

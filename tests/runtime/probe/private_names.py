@@ -248,6 +248,27 @@ NAMES: tuple[Name, ...] = (
     ),
     Name(("torch._C:_functorch.is_functorch_wrapped_tensor",), "the same"),
     Name(
+        ("torch:Tensor._make_wrapper_subclass",),
+        "a rehearsal aborts where a jagged tensor lies on the device",
+    ),
+    Name(
+        (
+            "torch.distributed.tensor:DTensor.__tensor_flatten__",
+            "torch.distributed._tensor:DTensor.__tensor_flatten__",
+        ),
+        "parameters that are sharded lie on the host in a rehearsal",
+    ),
+    Name(
+        ("torch.nested._internal.sdpa:_select_sdp_backend",),
+        "a rehearsal counts attention over jagged tensors as a CPU does it",
+        optional=True,  # since torch 2.2
+    ),
+    Name(
+        ("torch._C:_get_accelerator",),
+        "fully_shard keeps parameters on the host in a rehearsal",
+        optional=True,  # since torch 2.3
+    ),
+    Name(
         ("torch.utils._python_dispatch:_disable_current_modes",),
         "torch.jit.trace cannot be rehearsed",
     ),

@@ -447,6 +447,44 @@ def inside_transform(tensor: Any) -> Any:
     return unwrap(tensor)
 
 
+def inside_subclass(tensor: Any) -> Any:
+    """The first of the tensors that one is made of, as a sharded or a jagged one is; None for one
+    with content of its own, or in the making."""
+    flatten = getattr(type(tensor), "__tensor_flatten__", None)
+    if flatten is None:
+        return None
+    try:
+        names, _ = flatten(tensor)
+        return getattr(tensor, names[0])
+    except (AttributeError, IndexError):
+        return None
+
+
+def wrap_subclasses(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what makes tensors that are made of others by `make` of it."""
+    name = "_make_wrapper_subclass"
+    owner: Any = find("torch:Tensor")
+    plain = getattr(owner, name, None)
+    if plain is not None:
+        setattr(owner, name, staticmethod(make(plain)))
+
+
+def wrap_jagged_attention(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what chooses a kernel for attention over jagged tensors by `make` of it."""
+    module = find("torch.nested._internal.sdpa")
+    plain = getattr(module, "_select_sdp_backend", None)
+    if plain is not None:
+        module._select_sdp_backend = make(plain)
+
+
+def wrap_accelerator(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what says in C++ which accelerator there is by `make` of it."""
+    module = find("torch._C")
+    plain = getattr(module, "_get_accelerator", None)
+    if plain is not None:
+        module._get_accelerator = make(plain)
+
+
 def without_modes() -> Any:
     """A context in which this thread is in no dispatch mode."""
     disable = find("torch.utils._python_dispatch:_disable_current_modes")

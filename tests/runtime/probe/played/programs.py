@@ -462,6 +462,46 @@ def indexed_from_the_host():
     return lambda: (x[i], x[[1, 2]])
 
 
+@counts(
+    "torch/nested/_internal/nested_tensor.py, jagged_from_list: values and offsets are copied",
+    (2, 4),
+    copies=2,
+    tolist=1,
+    item=1,
+)
+def jagged():
+    model = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.GELU()).to("cuda")
+    rows, offsets = values(5, 4), numbers(0, 2, 5)
+
+    def step():
+        x = torch.nested.nested_tensor(
+            [torch.rand(2, 4), torch.rand(3, 4)], layout=torch.jagged, device="cuda"
+        )
+        out = model(x + torch.nested.nested_tensor_from_jagged(rows, x.offsets()))
+        assert out.is_cuda
+        assert out.device == out.offsets().device == x.device
+        out.values().sum().backward()
+        assert [each.is_cuda for each in x.unbind()] == [True, True]
+        return torch.nested.nested_tensor_from_jagged(rows, offsets).values().sum().item()
+
+    return step
+
+
+@counts(
+    "torch/nested/_internal/ops.py, to_copy_default: values and offsets", (2, 4), copies=2, cpu=2
+)
+def jagged_moved():
+    x = torch.nested.nested_tensor_from_jagged(values(5, 4), numbers(0, 2, 5))
+
+    def step():
+        there = x.to("cpu")
+        assert not there.is_cuda
+        assert not there.offsets().is_cuda
+        assert there.cuda().is_cuda
+
+    return step
+
+
 @counts("cuda/Copy.cu:424", copies=2)
 def set_from_the_host():
     x, y = values(), torch.rand(3)

@@ -9,6 +9,7 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import played_operations, waits
 from torchlint.runtime.probe.played.marks import device_of
+from torchlint.runtime.probe.played.refusals import refusal
 from torchlint.runtime.probe.played.state import PLAYED
 from torchlint.runtime.probe.wrapping.interpose import replace, replace_scripted
 
@@ -32,6 +33,7 @@ def install() -> None:
         replace(torch.jit, name, _traced)
     replace_scripted(torch, "ctc_loss", _by_lists)
     private.wrap_printer(_printed)
+    private.wrap_jagged_attention(_chosen)
 
 
 def _unread(reads: Callable[..., int]) -> Callable[[Function], Function]:
@@ -123,6 +125,19 @@ def _printed(plain: Function) -> Function:
             return plain(*args, **kwargs)
 
     return text
+
+
+def _chosen(plain: Function) -> Function:
+    """A GPU has kernels for attention over jagged tensors, a CPU does it by way of other tensors
+    (`torch/nested/_internal/sdpa.py`)."""
+
+    def choose(query: Any, *args: Any, **kwargs: Any) -> Any:
+        if PLAYED.on and device_of(query) is not None:
+            name = "torch.nn.functional.scaled_dot_product_attention"
+            raise refusal(name, "Attention over jagged tensors")
+        return plain(query, *args, **kwargs)
+
+    return choose
 
 
 def _has_value_with_gradient(*args: Any) -> bool:

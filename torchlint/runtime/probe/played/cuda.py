@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import generators, legacy_types, played_streams
 from torchlint.runtime.probe.played.marks import MARKS, Memory
+from torchlint.runtime.probe.played.refusals import refusal
 from torchlint.runtime.probe.played.state import PLAYED
 
 _CUDA: Any = torch.cuda
@@ -56,18 +56,10 @@ def refused(name: str, what: str) -> Any:
     """What stands in place of a class or a function that cannot be played; only a call fails."""
 
     def refuse(*_: Any, **__: Any) -> Any:
-        place = PLAYED.ledger.line()
-        at = f" in {os.path.relpath(place[0])}:{place[1]}" if place else ""
-        raise NotPlayedError(
-            f"{what} ({name}{at}) cannot be rehearsed; leave it out for the rehearsal."
-        )
+        raise refusal(name, what)
 
     plain = private.find(name.replace(".cuda.", ".cuda:"))
     return type(name, (), {"__new__": refuse}) if isinstance(plain, type) else refuse
-
-
-class NotPlayedError(RuntimeError):
-    """The script asks the device for something that only a real one has."""
 
 
 def _put(owner: Any, answers: dict[str, Any]) -> None:
@@ -344,7 +336,8 @@ _ANSWERS: Final[dict[str, Any]] = {
 
 
 def _play_accelerator() -> None:
-    """`torch.accelerator`, which torch has since 2.6."""
+    """`torch.accelerator`, which torch has since 2.6, and what it asks."""
+    private.wrap_accelerator(_found)
     accelerator: Any = getattr(torch, "accelerator", None)
     if accelerator is None:
         return
@@ -374,6 +367,15 @@ def _play_accelerator() -> None:
     memory = getattr(accelerator, "memory", None)
     _put(memory, {name: each for name, each in answers.items() if hasattr(memory, name)})
     played_streams.PlayedStream.is_capturing = lambda self: False  # type: ignore[attr-defined]
+
+
+def _found(plain: Any) -> Any:
+    def accelerator(*args: Any, **kwargs: Any) -> Any:
+        if PLAYED.thread.quiet:
+            return plain(*args, **kwargs)
+        return torch.device("cuda")
+
+    return accelerator
 
 
 def _play_backends() -> None:

@@ -9,6 +9,7 @@ import torch
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import moves, waits
 from torchlint.runtime.probe.played.marks import HOST, PINNED, UNSAID, device_of, put
+from torchlint.runtime.probe.played.refusals import refusal
 from torchlint.runtime.probe.played.state import PLAYED
 from torchlint.runtime.probe.wrapping.interpose import replace, replace_scripted
 
@@ -42,6 +43,9 @@ def install() -> None:
         _replace(torch, name, fills=True)
     for name in ("fftfreq", "rfftfreq"):
         _replace(torch.fft, name)
+    for name in ("nested_tensor", "as_nested_tensor"):
+        if hasattr(torch.nested, name):
+            replace(torch.nested, name, _nested)
     if context is not private.MISSING:
         replace(context, "__torch_function__", lambda plain: _in_context(plain, known))
 
@@ -69,10 +73,14 @@ def made(
     Args:
         fills: it takes the content from values of the host, which are copied to the device.
     """
-    if not PLAYED.on or PLAYED.thread.quiet:
-        return plain(*args, **kwargs)
     asked = kwargs.get("device")
-    index = PLAYED.index_of(asked)
+    index = PLAYED.index_of(asked) if PLAYED.on else None
+    if not PLAYED.on or PLAYED.thread.quiet:
+        if index is None:
+            return plain(*args, **kwargs)
+        result = plain(*args, **{**kwargs, "device": "cpu"})  # in an operation written in Python
+        put(result, index)
+        return result
     if asked is not None and (index is not None or torch.device(asked).type == "cpu"):
         kwargs = {**kwargs, "device": "cpu"}
         if index is None and kwargs.pop("pin_memory", False):
@@ -141,6 +149,23 @@ def _is_new(plain: Function, values: Any) -> bool:
     return plain.__name__ in ("tensor", "new_tensor") or isinstance(
         values, (list, tuple, int, float)
     )
+
+
+def _nested(plain: Function) -> Function:
+    """A jagged tensor is made in Python; one of strided layout in C++, from tensors that lie where
+    it shall lie, or else not at all."""
+
+    def nested(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        index = PLAYED.index_of(kwargs.get("device")) if PLAYED.on else None
+        if index is None or kwargs.get("layout") == torch.jagged:
+            return plain(tensors, *args, **kwargs)
+        lie = [device_of(each) if isinstance(each, torch.Tensor) else None for each in tensors]
+        if any(each != index for each in lie):
+            what = "A nested tensor of strided layout that is copied to the GPU"
+            raise refusal(f"torch.nested.{plain.__name__}", what)
+        return plain(tensors, *args, **{**kwargs, "device": None})
+
+    return nested
 
 
 def _in_context(plain: Function, known: Any) -> Function:

@@ -168,7 +168,11 @@ MARKS: Final = Marks()
 
 
 def storage_of(tensor: Any) -> Any:
-    """Its storage; of a sparse one that of its values; None: it has none."""
+    """Its storage; of a sparse one that of its values, and of one that is made of others that of
+    the first; None: it has none."""
+    inner = private.inside_subclass(tensor)
+    if inner is not None:
+        return storage_of(inner)
     try:
         return tensor.untyped_storage()
     except (NotImplementedError, RuntimeError):

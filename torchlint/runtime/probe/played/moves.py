@@ -95,6 +95,8 @@ def move(tensor: Any, to: int | None, how: dict[str, Any], *, non_blocking: bool
 
 def _moved(tensor: Any, to: int | None, how: dict[str, Any], wait: bool) -> Any:
     came_from = device_of(tensor)
+    if private.inside_subclass(tensor) is not None:
+        return _moved_by_parts(tensor, to, how, wait)
     result = PLAYED.quietly(_to, tensor.detach(), **{**how, "copy": True})
     size = result.numel() * result.element_size()
     if to is not None:
@@ -102,15 +104,37 @@ def _moved(tensor: Any, to: int | None, how: dict[str, Any], wait: bool) -> Any:
     if came_from is None and to is not None:
         _from_host(tensor, result, size, wait=wait)
     elif came_from is not None and to is None:
-        if wait:
+        if wait and size:
             PLAYED.ledger.wait("cpu")
-        else:
+        elif not wait:
             put(result, PINNED)
     elif came_from is not None and to is not None and came_from != to:
         PLAYED.ledger.copy(BETWEEN, size)
     elif to is not None:
         _launch(to, result)
     return result
+
+
+def _moved_by_parts(tensor: Any, to: int | None, how: dict[str, Any], wait: bool) -> Any:
+    """Its class copies the tensors that it is made of, for the first by the operation that would
+    copy all of it."""
+    tensor = tensor.detach()
+    PLAYED.thread.moving = to, wait
+    try:
+        return _to(tensor, **how, copy=True)
+    finally:
+        PLAYED.thread.moving = None
+
+
+def part(tensor: Any, asked: dict[str, Any]) -> Any:
+    """The copy of a tensor that is part of one which is moved.
+
+    Args:
+        asked: by name, what `_to_copy` was asked for.
+    """
+    (to, wait), PLAYED.thread.moving = PLAYED.thread.moving or (None, True), None
+    how = {name: asked[name] for name in ("dtype", "memory_format") if asked.get(name) is not None}
+    return _moved(tensor, to, how, wait)
 
 
 def _launch(device: int, tensor: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.played import generators, moves, stand_ins, waits
 from torchlint.runtime.probe.played.ledger import COLLECTIVE, MIXED, SMALL
 from torchlint.runtime.probe.played.marks import BATCH, HOST, OPEN, UNSAID, mark_of, put
+from torchlint.runtime.probe.played.refusals import refusal
 from torchlint.runtime.probe.played.state import PLAYED
 from torchlint.runtime.probe.wrapping import flops
 from torchlint.runtime.probe.wrapping.operations import name_of
@@ -40,6 +42,8 @@ _OTHER_MEMORY: Final = "aten::set_"
 """Gives a tensor the memory of another one, or what another process has sent."""
 _FREE: Final = frozenset({"prim", "profiler", "debugprims"})
 _EXCHANGES: Final = frozenset({"c10d", "_c10d_functional", "c10d_functional"})
+_EXCHANGED: Final = frozenset({"wait_tensor", "_wrap_tensor_autograd"})
+"""What is called with the result of an exchange, and sends nothing."""
 _ON_HOST: Final = {
     "aten::_pack_padded_sequence": (1,),
     "aten::_pad_packed_sequence": (1,),
@@ -67,6 +71,9 @@ as copies."""
 
 _RESULT_ON_HOST: Final = {"aten::_pack_padded_sequence": 1, "aten::_pad_packed_sequence": 1}
 """Results, by their numbers, that lie on the host though the arguments do not."""
+
+
+_UNKNOWN: Final = re.compile("no support for .* in gloo|gloo does not support", re.IGNORECASE)
 
 
 class _Facts:
@@ -122,11 +129,12 @@ class PlayedOperations(_Mode):  # type: ignore[misc]
             if _FAKE in types:  # torch asks what the shape of a result would be
                 return func(*args, **kwargs)
             return NotImplemented  # the class calls other operations, on the tensors in it
-        if _may_be_made_of_others(func):
+        if func not in _WHOLE and not any(each.is_nested for _, each in _tensors(args, kwargs)):
             with self:
-                result = func.decompose(*args, **kwargs)
+                result = _by_parts(func, args, kwargs)
             if result is not NotImplemented:
                 return result
+            _WHOLE.add(func)
         facts = _KNOWN.get(func)
         if facts is None:
             facts = _KNOWN[func] = _Facts(func)
@@ -142,11 +150,15 @@ class PlayedOperations(_Mode):  # type: ignore[misc]
 _KNOWN: Final[dict[Any, _Facts]] = {}
 
 
-def _may_be_made_of_others(operation: Any) -> bool:
-    """In inference mode, `linear` arrives here as such, and everywhere else as its parts."""
-    if not torch.is_inference_mode_enabled() or not hasattr(operation, "decompose"):
-        return False
-    return operation is not torch.ops.prim.device.default
+_WHOLE: Final[set[Any]] = {torch.ops.prim.device.default}
+"""Operations that are not made of others."""
+
+
+def _by_parts(operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """In inference mode, and where a jagged tensor calls it for its values, `linear` arrives here
+    as such, and everywhere else as its parts."""
+    decompose = getattr(operation, "decompose", None)
+    return NotImplemented if decompose is None else decompose(*args, **kwargs)
 
 
 def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -163,11 +175,15 @@ def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
         if facts.name in _COPIES:
             return moves.copy_in_place(func, facts.name, args, kwargs)
         _meet(facts, lying, args, kwargs)
+    if PLAYED.thread.moving is not None and facts.name == "aten::_to_copy":
+        return moves.part(args[0], kwargs)
     func = stand_ins.STAND_INS.get(facts.name, func)
     if facts.random and where is not None:
         result = generators.draw(where, func, args, kwargs, takes=facts.generator)
     else:
         result = func(*args, **kwargs)
+    if _FAKE is not private.MISSING and isinstance(result, _FAKE):
+        return result
     if where is not None:
         kept = _RESULT_ON_HOST.get(facts.name)
         _lay(result if kept is None else (*result[:kept], *result[kept + 1 :]), where)
@@ -291,11 +307,19 @@ def _precision(name: str, args: Any) -> str:
 
 
 def _exchange(func: Any, facts: _Facts, args: Any, kwargs: Any, device: int | None) -> Any:
-    """Between ranks: only counted, as the backend is one of the host."""
-    result = func(*args, **kwargs)
+    """Between ranks: no launch, as the backend is one of the host, but it stands in the queue."""
+    try:
+        result = func(*args, **kwargs)
+    except RuntimeError as error:
+        if not PLAYED.by_nccl or not _UNKNOWN.search(str(error)):
+            raise
+        what = "An exchange that gloo does not have in this version of torch"
+        raise refusal(facts.name, what) from error
     if device is not None:
-        size = sum(each.numel() * each.element_size() for _, each in _tensors(args, kwargs))
-        PLAYED.ledger.note(COLLECTIVE, facts.name, size)
+        if facts.name.partition("::")[2] not in _EXCHANGED:
+            size = sum(each.numel() * each.element_size() for _, each in _tensors(args, kwargs))
+            PLAYED.ledger.note(COLLECTIVE, facts.name, size)
+            PLAYED.ledger.queues.current.ordered += 1
         if not isinstance(result, torch.ScriptObject):
             _lay(result, device)
     return result

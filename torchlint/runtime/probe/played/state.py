@@ -25,12 +25,15 @@ class ThisThread(threading.local):
         making: where a function that was told a device makes its tensors; None: in none.
         device: the number of its current device.
         setting: an item of a tensor is being set.
+        moving: where a tensor that is made of others is moved, and whether the host waits; None:
+            nowhere.
         reading: what the script calls to read a value: `float`, `bool`; None: nothing.
     """
 
     quiet = 0
     making: int | None = None
     device = 0
+    moving: tuple[int | None, bool] | None = None
     reading: str | None = None
     setting = False
 

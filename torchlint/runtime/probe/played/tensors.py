@@ -66,6 +66,7 @@ def install() -> None:
             replace(_Storage, name, make)
     _Storage.device = property(_device(_Storage.device, device_of_storage))
     _Storage.is_cuda = property(lambda self: device_of_storage(self) is not None)
+    private.wrap_subclasses(_of_host)
 
 
 def _device(plain: Any, find: Callable[[Any], int | None] = device_of) -> Function:
@@ -76,6 +77,22 @@ def _device(plain: Any, find: Callable[[Any], int | None] = device_of) -> Functi
         return get(self) if index is None else torch.device("cuda", index)
 
     return device
+
+
+def _of_host(plain: Function) -> Function:
+    """A tensor that is made of others has no content that could lie anywhere. To C++ it is one of
+    the host, which aborts where it meets a device that it has not."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(_host_for(each) for each in args)
+        return plain(*args, **{name: _host_for(each) for name, each in kwargs.items()})
+
+    return make
+
+
+def _host_for(value: Any) -> Any:
+    is_played = isinstance(value, torch.device) and value.type == "cuda" and PLAYED.on
+    return torch.device("cpu") if is_played else value
 
 
 def _is_cuda(plain: Any) -> Function:
@@ -362,7 +379,18 @@ def _storage_pinned(plain: Function) -> Function:
     return is_pinned
 
 
+def _resized(plain: Function) -> Function:
+    def resize_(self: Any, *size: Any) -> Any:
+        result, mark = plain(self, *size), MARKS.of(self)
+        if mark is not None and mark.lies >= 0:
+            MARKS.put(self, mark.lies, mark.made)
+        return result
+
+    return resize_
+
+
 _STORAGE_METHODS: Final = {
+    "resize_": _resized,
     "clone": _cloned,
     "cpu": _storage_cpu,
     "cuda": _storage_cuda,
