@@ -71,7 +71,7 @@ rounding.
 - `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
@@ -81,13 +81,14 @@ from torchlint.analysis.training.syncs import (
     Operand,
     is_read_again,
     operand_of,
+    reads_again,
     shown,
     sync_of,
     waited_before,
 )
 from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Context, Module, Reported, Rule
+from torchlint.rule import Applicability, Context, Module, Position, Related, Reported, Rule
 
 from .kept_numbers import fix_of
 
@@ -141,8 +142,26 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
     if waited is not None:
         row = module.span(waited)[0].row
         message += f" `synchronize()` in line {row} waits before it, so both must go."
-    fix = fix_of(sync, purpose, module)
-    return rule.report(module, call, message, fix=fix, operand=operand)
+    again = [module.span(each)[0] for each in reads_again(sync, module)]
+    if again:
+        message += f" {_again(again)}"
+    return rule.report(
+        module,
+        call,
+        message,
+        fix=fix_of(sync, purpose, module),
+        related=tuple(Related(module.path, at, "the same number is read again") for at in again),
+        operand=operand,
+    )
+
+
+def _again(places: Sequence[Position]) -> str:
+    """`Lines 12 and 13 read it again, and wait in its place once it is gone.`"""
+    rows = sorted({str(each.row) for each in places}, key=int)
+    if len(rows) == 1:
+        return f"Line {rows[0]} reads it again, and waits in its place once it is gone."
+    listed = f"{', '.join(rows[:-1])} and {rows[-1]}"
+    return f"Lines {listed} read it again, and wait in its place once it is gone."
 
 
 @rule.on(cst.FormattedStringExpression, cst.BinaryOperation, cst.Call)

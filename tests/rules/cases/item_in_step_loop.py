@@ -139,7 +139,12 @@ for step, (images, labels) in enumerate(loader):
     print(model(a).item())  # TL201
 
     # case: the same number once more
-    history.append(loss.item())  # TL201
+    history.append(loss.item())  # TL201 | says: Line … reads it again | see: loss.item()
+    print(loss.item())
+
+    # case: the same number twice more
+    history.append(loss.item())  # TL201 | says: Lines … and … read it again | see: loss.item()
+    print(loss.item())
     print(loss.item())
 
     # case: the same number after another backward pass

@@ -108,13 +108,34 @@ def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Modul
     """Whether a number that is read at a place was read just before, in code that always runs
     first: the second read waits only for what was queued in between, so not for a backward pass or
     a step."""
-    if not isinstance(operand, cst.Name | cst.Attribute | cst.Subscript):
+    earlier = _read_before(operand, place, module)
+    if earlier is None:
         return False
+    return because(True, "the same number is read just before, in {:line}", earlier)
+
+
+def reads_again(sync: Sync, module: Module) -> list[cst.Call]:
+    """The reads of the same number that follow on this one: the first of them waits in its place
+    once it is gone."""
+    orders, alike = _reads(module).get(module.source(sync.operand), ([], []))
+    first = bisect_left(orders, module.order(sync.call)) + 1
+    return [
+        each.call
+        for each in alike[first : first + _MOST_EARLIER]
+        if _read_before(each.operand, each.call, module) is sync.call
+    ]
+
+
+def _read_before(
+    operand: cst.BaseExpression, place: cst.CSTNode, module: Module
+) -> cst.Call | None:
+    if not isinstance(operand, cst.Name | cst.Attribute | cst.Subscript):
+        return None
     orders, alike = _reads(module).get(module.source(operand), ([], []))
     last = bisect_left(orders, module.order(place))
     before = alike[max(0, last - _MOST_EARLIER) : last]
     if not before:
-        return False
+        return None
     loop = next(module.loops.loops_around(place), None)
     above = set(module.ancestors(place))
     values = _read_bindings(operand, module)
@@ -125,9 +146,8 @@ def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Modul
             and not module.loops.trains_between(earlier.call, place)
             and _read_bindings(earlier.operand, module) == values
         ):
-            said = "the same number is read just before, in {:line}"
-            return because(True, said, earlier.call)
-    return False
+            return earlier.call
+    return None
 
 
 def _runs_first(earlier: cst.Call, above: set[cst.CSTNode], module: Module) -> bool:
