@@ -3,8 +3,8 @@
 ## What it does
 Reports `__getitem__` of a dataset, and what it calls, where it reads or opens the same file for
 every sample: `np.load(self.path)`, `pd.read_csv("labels.csv")`, `h5py.File(self.path)`. Also where
-it searches a whole table (`self.table[self.table.id == key]`), and, with `--pedantic`, where it
-takes rows of a table with `iloc`.
+it searches a whole table (`self.table[self.table.id == key]`), and where it takes rows of a table
+with `iloc`.
 
 ## Why it is slow
 The time to read the file is paid for each sample and not once, so an epoch costs the size of the
@@ -39,7 +39,8 @@ and turn the columns that you need into arrays.
 Unless the file is the same for all samples for certain: where its name depends on a parameter, an
 item of a list or anything else that may differ; under any condition, such as
 `if self.file is None`; where the result is kept; in functions with a cache; in tests.
-It is a hint for `np.load(path, mmap_mode="r")`, which reads little, and for a search in a table.
+It is a hint for `np.load(path, mmap_mode="r")`, which reads little, and for searches and rows of a
+table.
 
 ## Fix safety
 There is no fix: what is kept in memory, and what is opened in each worker process, depends on the
@@ -62,8 +63,10 @@ import libcst as cst
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import Binding, How, dotted_text
-from torchlint.analysis.uses import calls_of, method_name, receiver
-from torchlint.rule import Module, Reported, Rule, Tier, because, once
+from torchlint.analysis.uses import method_name, receiver
+from torchlint.rule import Module, Reported, Rule, Tier, because
+
+from ._per_sample import is_kept, is_rare
 
 _READERS = tuple(
     "numpy.load numpy.loadtxt numpy.genfromtxt torch.load json.load pickle.load joblib.load "
@@ -97,7 +100,7 @@ def reads_the_same_file(call: cst.Call, module: Module) -> Iterable[Reported]:
         return because((), _RUNS_ELSEWHERE)
     if not _is_fixed(path, module):
         return because((), "{:code} may be another file for each sample", path or call)
-    if _is_kept(call, module) or _is_rare(call, module):
+    if is_kept(call, module) or is_rare(call, module):
         return ()
     mapped = module.argument(call, "mmap_mode") is not None
     message = (
@@ -107,36 +110,6 @@ def reads_the_same_file(call: cst.Call, module: Module) -> Iterable[Reported]:
     little = "with `mmap_mode` it reads little of the file"
     tier = because(Tier.HINT, little) if mapped else None
     return rule.report(module, call, message, tier=tier)
-
-
-def _is_kept(call: cst.Call, module: Module) -> bool:
-    """Whether a cache or an attribute keeps what was read."""
-    parent, function = module.parent(call), module.function(call)
-    if isinstance(parent, cst.Assign):
-        target = parent.targets[0].target
-        kept = not isinstance(target, cst.Name)
-        return kept and because(True, "what is read is kept in {:code}", target)
-    for each in () if function is None else function.decorators:
-        named = each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator
-        if "cache" in dotted_text(named):
-            return because(True, "{} keeps what was read for later calls", each)
-    return False
-
-
-def _is_rare(call: cst.Call, module: Module) -> bool:
-    """Whether a condition may keep the call, or one of the method that it is in, from running."""
-    for above in module.conditions(call):
-        return because(True, "this runs only under a condition, {}", above)
-    function = module.function(call)
-    decides = None if function is None else _condition_of(module, function)
-    return decides is not None and because(True, "this is called only under {}", decides)
-
-
-@once
-def _condition_of(module: Module, function: cst.FunctionDef) -> cst.CSTNode | None:
-    """What decides about a call of a function."""
-    found = (above for each in calls_of(function, module) for above in module.conditions(each))
-    return next(found, None)
 
 
 @rule.on(cst.Subscript)
@@ -155,7 +128,7 @@ def searches_a_table(item: cst.Subscript, module: Module) -> Iterable[Reported]:
     if not rows:
         return because((), "{:code} is not known to be a table of pandas", table)
     message = "pandas makes an object for each row that is taken; keep the columns as arrays."
-    return rule.report(module, item, message, tier=Tier.PEDANTIC)
+    return rule.report(module, item, message, tier=Tier.HINT)
 
 
 # fixed paths --------------------------------------------------------------------------------------

@@ -280,7 +280,7 @@ class Pairs(Dataset):
 # case: rows of a table
 class Pairs(Dataset):
     def __getitem__(self, index):
-        return self.table.iloc[index]  # TL108 pedantic | says: keep the columns as arrays
+        return self.table.iloc[index]  # TL108 hint | says: keep the columns as arrays
 
 # case: a test [path=tests/test_data.py]
 class Spectra(Dataset):
