@@ -133,6 +133,10 @@ class Sounds(Dataset):
 def collate(samples):
     return AutoTokenizer.from_pretrained("bert-base-uncased")(samples)  # TL114
 
+# case: what makes a collate function
+def build_model_for_collator():
+    return AutoTokenizer.from_pretrained("bert-base-uncased")
+
 # case: no dataset
 class Sounds:
     def __getitem__(self, index):

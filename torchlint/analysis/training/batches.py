@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 _PER_SAMPLE = frozenset({"__getitem__", "__getitems__"})
-_COLLATE = re.compile(r"collat", re.IGNORECASE)
+_COLLATE = re.compile(
+    r"^(?!_*(?:build|create|get|init|load|make|new|prepare|setup)_).*collat",
+    re.IGNORECASE,
+)
+"""In names of functions that collate; `get_collate_fn` gives such a function to a loader."""
+_COLLATES = re.compile(r"collat", re.IGNORECASE)
+"""In names of classes."""
 
 
 def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
@@ -84,7 +90,7 @@ def collates(function: cst.FunctionDef, module: Module) -> bool:
         return True
     class_ = module.class_(function)
     if class_ is not None and function.name.value == "__call__":
-        return bool(_COLLATE.search(class_.name.value))
+        return bool(_COLLATES.search(class_.name.value))
     return any(
         isinstance(arg, cst.Arg)
         and arg.keyword is word
