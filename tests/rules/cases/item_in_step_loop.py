@@ -134,6 +134,10 @@ for step, (images, labels) in enumerate(loader):
     # case: a comprehension over them
     print([v.item() for v in [loss, loss]])  # TL201
 
+    # case: numbers that a library's model makes of tensors
+    auc, ap = model.test(images, labels)
+    print(f"{auc:.3f} {ap:.3f} {model.score(images):.3f}")
+
     # case: the first of several returned
     a, b = model.both(images), 1
     print(model(a).item())  # TL201

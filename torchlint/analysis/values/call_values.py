@@ -42,6 +42,8 @@ _MODULE_ANSWERS = frozenset(
     "zero_grad buffers named_buffers register_forward_hook add_module named_children "
     "train_dataloader".split()
 )
+_SCORES = frozenset("evaluate score test validate".split())
+"""Methods that may give numbers for tensors, as those of torch_geometric do by scikit-learn."""
 _HOST_BUILTINS = frozenset(
     f"builtins.{name}"
     for name in (
@@ -443,7 +445,8 @@ class CallValues:
             if name.endswith(("parameters", "buffers")):
                 return Value(Kind.CONTAINER, element=DEVICE_VALUE)
             return UNKNOWN_VALUE
-        if any(self._values.value(arg.value).has(TENSORS | Kind.LIKELY) for arg in node.args):
+        given = (self._values.value(arg.value) for arg in node.args)
+        if name not in _SCORES and any(each.has(TENSORS | Kind.LIKELY) for each in given):
             return DEVICE_VALUE
         return Value(Kind.LIKELY) if node.args else UNKNOWN_VALUE
 
