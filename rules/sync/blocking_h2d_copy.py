@@ -135,6 +135,8 @@ rule = Rule(
     message=_message,
     change=pass_argument("non_blocking", "True"),
     contexts=(Context.HOT, Context.ACCELERATOR),
-    program_has={"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*True"},
+    program_has={
+        "a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"
+    },
     needs_gpu=True,
 )

@@ -308,3 +308,13 @@ for images, labels in loader:
     loss = criterion(model(images.to(place)), labels)
     loss.backward()
     optimizer.step()
+
+# head: memory that is pinned where there is a GPU
+loader = DataLoader(photos, num_workers=4, pin_memory=device.type == "cuda")
+for images, labels in loader:
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+
+    # case: to the device
+    images = images.to(device)  # TL206 hint unsafe
