@@ -3,8 +3,10 @@
 ## What it does
 Reports `torch.backends.cudnn.enabled = False`. As a hint it reports code that restricts training to
 deterministic algorithms: `cudnn.deterministic = True`, `torch.use_deterministic_algorithms(True)`,
-`torch.set_deterministic_debug_mode("error")`, and the arguments for it of Lightning's `Trainer`, of
-Hugging Face's `TrainingArguments` and of Accelerate's `set_seed`.
+`torch.set_deterministic_debug_mode("error")`, `set_determinism` of MONAI, `enable_full_determinism`
+of Transformers, and the arguments for it of Lightning's `Trainer`, of Hugging Face's
+`TrainingArguments` and of Accelerate's `set_seed`. The functions of MONAI and Transformers switch
+`cudnn.benchmark` off as well; if the lines above have switched it on, they are reported by default.
 
 ## Why it is slow
 Without cuDNN, PyTorch computes convolutions and recurrent layers with kernels of its own, which are
@@ -109,6 +111,42 @@ def _has_comment(match: Match) -> bool:
     return commented and because(True, "the comment may say why cuDNN has to be off")
 
 
+def _seeds(match: Match) -> bool:
+    """Whether it is not `set_determinism(seed=None)`, which switches determinism off."""
+    seed = match.module.argument(match.call, "seed", 0)
+    name = isinstance(seed, cst.Name) and seed.value == "None"
+    return not name or because(False, "without a seed this switches determinism off")
+
+
+def _leaves_benchmark(match: Match) -> bool:
+    return _benchmark_before(match) is None and because(
+        True, "nothing above it switches `cudnn.benchmark` on, which it switches off"
+    )
+
+
+def _benchmark_before(match: Match) -> Match | None:
+    """What switches `cudnn.benchmark` on before a call, in the same function."""
+    module, at = match.module, match.module.order(match.node)
+    before = (
+        each
+        for each in sets(f"{_CUDNN}.benchmark", True).matches(module)
+        if module.order(each.node) < at
+        and module.function(each.node) is module.function(match.node)
+    )
+    return next(before, None)
+
+
+def _undone(match: Match) -> str:
+    before = _benchmark_before(match)
+    if before is None:
+        return _message(match)
+    row = match.module.span(before.node)[0].row
+    return (
+        f"This switches `cudnn.benchmark` off again, which line {row} switches on, and allows "
+        "deterministic algorithms only; call it only where a run must repeat exactly."
+    )
+
+
 def _is_asked_for(match: Match) -> bool:
     return _determinism_is_asked_for(match.node, match.module)
 
@@ -141,6 +179,13 @@ rule = Rule(
             tier=Tier.HINT,
         ),
         configures("determinism", True, "warn", tier=Tier.HINT),
+        calls(
+            *(f"monai.utils.{module}set_determinism" for module in ("", "misc.")),
+            *(f"transformers.{module}enable_full_determinism" for module in ("", "trainer_utils.")),
+            where=(_seeds,),
+            hint_if=(_leaves_benchmark,),
+            message=_undone,
+        ),
     ),
     unless=(_is_asked_for,),
     message=_message,
@@ -148,7 +193,7 @@ rule = Rule(
     contexts=(Context.ACCELERATOR, Context.TRAINS, Context.OUTSIDE_EVALUATION),
     program_has={
         "layers of cuDNN": r"(?m)^[^#\n]*(?:[Cc]onv(?:_?[Tt]ranspose)?[123]d\b|"
-        r"\b(?:LSTM|GRU|RNN|torchvision|timm|diffusers)\b)"
+        r"\b(?:LSTM|GRU|RNN|torchvision|timm|diffusers|monai)\b)"
     },
     needs_gpu=True,
 )

@@ -34,6 +34,33 @@ cudnn.enabled = False  # TL303 hint
 # case: in a short block
 with torch.device("cuda"): cudnn.enabled = False  # TL303
 
+# case: a function of MONAI that switches both
+from monai.utils import set_determinism
+
+set_determinism(seed=0)  # TL303 hint | no fix | says: deterministic algorithms only, which are often slower
+cudnn.benchmark = True
+
+# case: it undoes what the lines above switch on
+from transformers import enable_full_determinism
+
+cudnn.benchmark = True
+enable_full_determinism(0)  # TL303 | says: switches `cudnn.benchmark` off again, which line … switches on
+
+# case: it undoes nothing here
+from monai.utils.misc import set_determinism
+
+cudnn.benchmark = False
+
+def prepare():
+    cudnn.benchmark = True
+
+set_determinism(0)  # TL303 hint
+
+# case: it switches determinism off
+from monai.utils import set_determinism
+
+set_determinism(seed=None)
+
 # case: a condition decides whether cuDNN is off
 if args.no_cudnn:
     cudnn.enabled = False
