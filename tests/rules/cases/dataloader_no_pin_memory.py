@@ -39,6 +39,10 @@ DataLoader(data, **options)
 # case: a list may bring it
 DataLoader(*options)
 
+# case: the loader of MONAI, which is one of torch
+from monai.data import DataLoader
+DataLoader(data, batch_size=8, num_workers=4)  # TL102 hint
+
 # case: a loader of another library [bare]
 import torch
 from torch_geometric.loader import DataLoader

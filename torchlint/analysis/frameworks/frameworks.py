@@ -10,6 +10,7 @@ from torchlint.analysis.frameworks.adapter import Framework
 from torchlint.analysis.frameworks.fabric import FABRIC
 from torchlint.analysis.frameworks.ignite import IGNITE
 from torchlint.analysis.frameworks.lightning import LIGHTNING
+from torchlint.analysis.frameworks.monai import MONAI
 from torchlint.analysis.frameworks.openmmlab import OPENMMLAB
 from torchlint.analysis.frameworks.plain_torch import PLAIN_TORCH
 from torchlint.analysis.frameworks.settings_owners import SETTINGS_OWNERS
@@ -27,6 +28,7 @@ FRAMEWORKS: Final = (
     TRANSFORMERS,
     ACCELERATE,
     IGNITE,
+    MONAI,
     OPENMMLAB,
     TORCHNET,
     SETTINGS_OWNERS,
