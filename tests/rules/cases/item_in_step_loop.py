@@ -134,6 +134,17 @@ for step, (images, labels) in enumerate(loader):
     # case: a comprehension over them
     print([v.item() for v in [loss, loss]])  # TL201
 
+    # case: parts of a tensor
+    first, second = output.split(4)
+    print(first.mean().item())  # TL201
+
+    # case: parts of what nobody knows, along a dimension
+    first, second = gathered(labels)[0].split(4, dim=0)
+    print(first.mean().item())  # TL201
+
+    # case: parts of a text
+    print(int(name.split("-")[1]))
+
     # case: numbers that a library's model makes of tensors
     auc, ap = model.test(images, labels)
     print(f"{auc:.3f} {ap:.3f} {model.score(images):.3f}")

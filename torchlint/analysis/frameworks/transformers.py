@@ -25,9 +25,10 @@ TRANSFORMERS = Framework(
         ),
     ),
     module_classes=("PreTrainedModel",),
-    step_methods=("compute_loss",),
+    step_methods=("compute_loss", "get_batch_loss_metrics"),
     step_hooks=(
-        (r"^[^.]*\..*Trainer$", frozenset({"compute_loss"})),
+        # The second one is what `compute_loss` of TRL's trainers for preferences calls.
+        (r"^[^.]*\..*Trainer$", frozenset({"compute_loss", "get_batch_loss_metrics"})),
         (r"(?:^|\.)(?:Trainer)?Callback$", frozenset({"on_step_end"})),
     ),
     evaluation_hooks=frozenset({"prediction_step", "evaluation_loop"}),

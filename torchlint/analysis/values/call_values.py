@@ -332,8 +332,11 @@ class CallValues:
         own = self._own.method(func)
         if own is not None:
             return self._returned(own, node)
-        if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip", "split"):
+        if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip"):
             return HOST_VALUE
+        if name == "split":
+            of_tensor = owner.has(TENSORS | Kind.LIKELY) or argument(node, "dim") is not None
+            return self._tensor_method(name, node, owner) if of_tensor else HOST_VALUE
         if owner.has(Kind.MODULE) and not owner.has(TENSORS):
             return self._module_method(name, node, owner)
         if owner.has(TENSORS | Kind.LIKELY) or (
