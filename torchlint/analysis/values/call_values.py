@@ -42,6 +42,7 @@ _MODULE_ANSWERS = frozenset(
     "zero_grad buffers named_buffers register_forward_hook add_module named_children "
     "train_dataloader".split()
 )
+_HOST_METHODS = frozenset("item size numel dim stride keys format strip".split())
 _SCORES = frozenset("evaluate score test validate".split())
 """Methods that may give numbers for tensors, as those of torch_geometric do by scikit-learn."""
 _HOST_BUILTINS = frozenset(
@@ -332,15 +333,12 @@ class CallValues:
         own = self._own.method(func)
         if own is not None:
             return self._returned(own, node)
-        if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip"):
+        if name in _HOST_METHODS or (name == "split" and _splits_text(node, owner)):
             return HOST_VALUE
-        if name == "split":
-            of_tensor = owner.has(TENSORS | Kind.LIKELY) or argument(node, "dim") is not None
-            return self._tensor_method(name, node, owner) if of_tensor else HOST_VALUE
         if owner.has(Kind.MODULE) and not owner.has(TENSORS):
             return self._module_method(name, node, owner)
         if owner.has(TENSORS | Kind.LIKELY) or (
-            name in torch_api.TENSOR_METHODS and not owner.classes
+            (name in torch_api.TENSOR_METHODS or name == "split") and not owner.classes
         ):
             return self._tensor_method(name, node, owner)
         if owner.has(ARRAYS):
@@ -551,3 +549,8 @@ class CallValues:
         if param.name.value in ANY.module_parameters:
             return Value(Kind.MODULE)
         return DEVICE_VALUE
+
+
+def _splits_text(node: cst.Call, owner: Value) -> bool:
+    """`text.split(",")`, and not `tensor.split(4, dim=0)`."""
+    return not owner.has(TENSORS | Kind.LIKELY) and argument(node, "dim") is None
