@@ -212,6 +212,24 @@ from torch.utils.data import DataLoader
 mean = torch.cat([each for each in DataLoader(torch.rand(500, 4))]).mean()
 train()
 """,
+    "has a module that imports when it is asked": """
+import sys, types
+
+class Lazy(types.ModuleType):
+    def __getattr__(self, name):
+        raise ImportError(name)
+
+sys.modules["lazy_thing"] = Lazy("lazy_thing")
+train()
+""",
+    "gives a batch of the host to DataParallel": """
+parallel = nn.DataParallel(model)
+for _ in range(60):
+    loss = parallel(torch.rand(2, 4)).sum()
+    loss.backward()
+    optimizer.step()
+    loss.item()  # read
+""",
     "only infers": """
 model.eval()
 with torch.inference_mode():

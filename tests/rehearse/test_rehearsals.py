@@ -357,3 +357,22 @@ def test_the_loader_is_asked_to_pin_its_own_batches_alone(
         12: ("TR203", False),
         13: ("TR202", False),
     }
+
+
+def test_parameters_are_known_where_the_collector_has_frozen_them(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    script = (
+        "import gc, torch\n"
+        "model = torch.nn.Linear(64, 64).cuda()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "gc.freeze()\n"
+        "for _ in range(40):\n"
+        "    model(torch.rand(2, 64, device='cuda')).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    out = tmp_path / "out.json"
+    code, said = rehearse(script, "--steps", "4", "--json", str(out))
+    assert code == 0, said
+    memory = json.loads(out.read_text())["rehearsal"]["memory"]
+    assert memory["parameters"] == memory["gradients"] == 64 * 64 * 4 + 512

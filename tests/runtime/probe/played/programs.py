@@ -148,6 +148,22 @@ def masked_with_gradient():
     return step
 
 
+@counts(
+    "torch/csrc/autograd/python_variable_indexing.cpp, THPVariable_setitem: the number stays on the "
+    "host, and so are the zeros for it that the backward pass puts by the mask"
+)
+def number_by_mask_with_gradient():
+    x = values().requires_grad_()
+
+    def step():
+        x.grad = None
+        y = x.clone()
+        y[y > 0.5] = 0.0
+        y.sum().backward()
+
+    return step
+
+
 @counts("TensorAdvancedIndexing.cpp:992, canDispatchToMaskedFill")
 def number_for_a_mask():
     x = values()

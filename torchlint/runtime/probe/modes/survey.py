@@ -140,7 +140,7 @@ class Surveyor:
         elif self._on_gpu is None:
             self._on_gpu = on_gpu(subject)
         if self._rehearsal is not None:
-            self._rehearsal.heard(kind, number)
+            self._rehearsal.heard(kind, number, subject)
         name = type(subject).__name__
         moment = Moment(now, self._lanes.seconds(), self._mark())
         stream = self._streams.add(kind, number, name, moment)

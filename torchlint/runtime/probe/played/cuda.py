@@ -363,6 +363,7 @@ def _play_accelerator() -> None:
         },
         "get_memory_info": _free_and_total,
     }
+    torch.Stream, torch.Event = played_streams.PlayedStream, played_streams.Event  # type: ignore[misc, assignment]
     _put(accelerator, {name: each for name, each in answers.items() if hasattr(accelerator, name)})
     memory = getattr(accelerator, "memory", None)
     _put(memory, {name: each for name, each in answers.items() if hasattr(memory, name)})

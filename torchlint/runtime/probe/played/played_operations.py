@@ -169,7 +169,7 @@ def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
     where = device
     if making is not None and making != UNSAID:
         where = making if making >= 0 else None
-    elif making is None and not lying.seen:
+    elif making is None and not lying.seen and not PLAYED.thread.setting:
         where = moves.of_backward()
     if device is not None or where is not None:
         if facts.name in _COPIES:

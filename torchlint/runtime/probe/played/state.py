@@ -24,7 +24,7 @@ class ThisThread(threading.local):
         quiet: how many calls of ours it is in; what happens in them is neither seen nor counted.
         making: where a function that was told a device makes its tensors; None: in none.
         device: the number of its current device.
-        setting: an item of a tensor is being set.
+        setting: an item of a tensor is being set to a number, or the gradient of that is taken.
         moving: where a tensor that is made of others is moved, and whether the host waits; None:
             nowhere.
         reading: what the script calls to read a value: `float`, `bool`; None: nothing.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -76,10 +75,17 @@ class StepCounter:
         self._segments: list[Segment] = []
         self._lines = RanLines(settings)
         self._heard: dict[tuple[str, int], int] = {}
+        self._optimizers: dict[int, Any] = {}
         handed_out.watch(settings, ledger.line)
 
-    def heard(self, kind: str, number: int) -> None:
-        """Something has ended that may end a step."""
+    def heard(self, kind: str, number: int, subject: Any) -> None:
+        """Something has ended that may end a step.
+
+        Args:
+            subject: an optimizer, a model, or the iterator of a loader.
+        """
+        if kind == OPTIMIZER:
+            self._optimizers[id(subject)] = subject
         ledger = self._ledger
         if not ledger.open:
             ledger.open = True
@@ -113,7 +119,7 @@ class StepCounter:
             skipped,
             ledger.launches,
             list(merged.values()),
-            _filled(ledger.peak),
+            _filled(ledger.peak, self._optimizers.values()),
             _rows(counted),
             [each for segment in (counted or [[]])[-1] for each in segment.strip],
             ledger.compiles,
@@ -164,9 +170,7 @@ def _add(merged: dict[Key, CountedCall], step: list[Segment]) -> None:
             call.loader = call.loader or count.loader
 
 
-def _filled(place: Place | None) -> Filled:
-    from torch.optim import Optimizer
-
+def _filled(place: Place | None, optimizers: Iterable[Any]) -> Filled:
     filled = Filled(MARKS.peak, place=place)
     counted: set[int] = set()
 
@@ -179,8 +183,8 @@ def _filled(place: Place | None) -> Filled:
         counted.update(new)
         return sum(new.values())
 
-    for each in gc.get_objects():
-        if not issubclass(type(each), Optimizer) or not hasattr(each, "param_groups"):
+    for each in optimizers:
+        if not hasattr(each, "param_groups"):
             continue
         held = [one for group in each.param_groups for one in group["params"]]
         filled.parameters += size(held)

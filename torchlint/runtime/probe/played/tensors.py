@@ -284,9 +284,21 @@ def _setter(plain: Function) -> Function:
         try:
             plain(self, index, value)
         finally:
-            thread.setting = False
+            number, thread.setting = thread.setting, False
+        node = self.grad_fn if number and PLAYED.on and device_of(self) is not None else None
+        if node is not None:  # its zeros for the number are of the host, too
+            node.register_prehook(_numbers)
+            node.register_hook(_no_numbers)
 
     return set_item
+
+
+def _numbers(_: Any) -> None:
+    PLAYED.thread.setting = True
+
+
+def _no_numbers(*_: Any) -> None:
+    PLAYED.thread.setting = False
 
 
 def _reader(kind: str) -> Callable[[Function], Function]:

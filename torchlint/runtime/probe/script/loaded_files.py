@@ -13,6 +13,14 @@ from torchlint.runtime.probe.script import served_sources
 _MOST_FILES = 2000
 
 
+def _file_of(module: object) -> object:
+    """None also for one that imports something when it is asked, and cannot."""
+    try:
+        return getattr(module, "__file__", None)
+    except Exception:  # the module's own
+        return None
+
+
 def loaded_files(project: str) -> list[str]:
     """Real paths of the Python files that the modules of this process were made of, also of those
     that are loaded by their path and not among `sys.modules`.
@@ -23,7 +31,7 @@ def loaded_files(project: str) -> list[str]:
     inside = os.path.join(project, "")
     paths = set()
     real_folder = cache(os.path.realpath)  # most files are torch's, and a folder has many
-    modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    modules = [_file_of(module) for module in list(sys.modules.values())]
     for name in {*served_sources.ran(), *(each for each in modules if isinstance(each, str))}:
         if name.endswith(".py"):
             with suppress(OSError, ValueError):
