@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,8 @@ from torchlint.runtime.probe.played.cards import CARDS
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torchlint.experiment.jobs import Watcher
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Linted
@@ -92,7 +95,7 @@ class _Rehearsing(ProfileSession):
             findings=tuple(sorted(judged.findings, key=_weight)),
             watched=judged.watched,
             suppressed=judged.suppressed,
-            static=tuple(_told(self.subject.findings, judged.findings, counted)),
+            static=tuple(_told(self.subject.findings, judged.findings, seen.rehearsed)),
             rehearsal=rehearsal,
             not_measured=(_COMPILED,) if counted.compiles else (),
         )
@@ -138,25 +141,29 @@ def _number(value: object) -> float:
 
 
 def _told(
-    findings: tuple[Finding, ...], seen: tuple[RunFinding, ...], counted: Rehearsed
+    findings: tuple[Finding, ...], seen: tuple[RunFinding, ...], ranks: Sequence[Rehearsed]
 ) -> list[Static]:
-    """What the run says to each finding of `check` in a file of which it has run a line."""
+    """What the run says to each finding of `check` in a file of which it has run a line, on
+    whichever rank."""
     confirmed = {
         (each.code, os.path.realpath(each.path), each.row) for one in seen for each in one.static
     }
-    asked = {call.place for call in counted.calls if call.place is not None}
-    ran = {os.path.realpath(path): set(rows) for path, rows in counted.ran.items()}
+    asked = {call.place for each in ranks for call in each.calls if call.place is not None}
+    ran: dict[str, set[int]] = defaultdict(set)
+    for each in ranks:
+        for path, rows in each.ran.items():
+            ran[os.path.realpath(path)].update(rows)
     told: dict[tuple[str, str, int, int], Static] = {}
     for finding in findings:
         path = os.path.realpath(finding.path)
-        rows = range(finding.start.row, max(finding.start.row, finding.end.row) + 1)
+        covered = range(finding.start.row, max(finding.start.row, finding.end.row) + 1)
         if path not in ran:
             continue
         if (finding.code, path, finding.start.row) in confirmed:
             status = "confirmed"
-        elif ran[path].isdisjoint(rows):
+        elif ran[path].isdisjoint(covered):
             status = "not in a step"
-        elif finding.code in OF_WAITS and not any((path, row) in asked for row in rows):
+        elif finding.code in OF_WAITS and not any((path, row) in asked for row in covered):
             status = "contradicted"
         else:
             status = "ran"

@@ -65,6 +65,15 @@ def test_a_script_that_does_not_use_the_gpu_is_told_so_and_nothing_else() -> Non
     assert "operations" not in said
 
 
+def test_what_waits_in_one_step_alone_is_named_and_is_no_finding() -> None:
+    said = text(rehearsed(findings=()))
+    assert "No finding: in the counted steps, no line makes the host wait in more than one" in said
+    assert (
+        "waits in one of the counted steps: train.py:88 (2 a step), train.py:84 (1 a step)" in said
+    )
+    assert "waits in one" not in text(rehearsed(findings=(), suppressed=1))
+
+
 def test_a_script_that_failed() -> None:
     failed = replace(rehearsed(), rehearsal=None, findings=(), exit=4, summary="It failed.\nline")
     assert "It failed. line" in text(failed)

@@ -44,7 +44,7 @@ Exit codes:
   4  the script failed, or asks for what cannot be played
   6  no training or inference steps were found
   7  the time budget ran out, or the run stopped responding
-  130  stopped by Ctrl-C; what was known is printed
+  130  stopped by Ctrl-C; nothing was counted to the end
 """
 
 

@@ -93,4 +93,6 @@ def _words(kinds: set[str], *, again: bool) -> tuple[str, str]:
         what = "numbers of Python or NumPy"
     if again:
         return f"{what}, the same each time", "make it once, before the loop"
+    if kinds == {VALUES}:
+        return what, "compute it on the device, or make it fewer times; `device=` copies as well"
     return what, "make it with `device=`, or fewer times"

@@ -172,7 +172,7 @@ def _where(reads: Sequence[HostCall]) -> str:
 
 
 def _action(reads: Sequence[HostCall]) -> str:
-    if any((read.via or "").startswith(_SCALERS) for read in reads):
+    if all((read.via or "").startswith(_SCALERS) for read in reads):
         return "bfloat16 needs no scaler, which asks for infinite gradients"
     if all(read.kind in _COMMANDS for read in reads):
         return "leave it out where nothing needs it, or do it every hundred steps"

@@ -61,7 +61,7 @@ class _RehearsalText(TextPage):
             return Passage([])
         shown = result.findings
         return Passage(
-            [""] if shown else self.sentence(rehearsal_words.NOTHING_FOUND),
+            [""] if shown else self.sentence(rehearsal_words.nothing_found(seen)),
             [finding(self, number, each) for number, each in enumerate(shown, 1)],
             lambda more: [self.paint.dim(f"{more} more, --details shows them")] if more else [],
             least=_FINDINGS,
@@ -81,6 +81,7 @@ class _RehearsalText(TextPage):
                 "contradicted",
                 listed(rehearsal_words.places(result, "contradicted"), most),
             ),
+            ("no finding", rehearsal_words.rare(result)),
             ("silenced", f"{plural(silent, 'finding')} by a comment" if silent else ""),
             ("not played", "; ".join(result.not_measured)),
         ]

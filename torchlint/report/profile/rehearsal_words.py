@@ -18,7 +18,6 @@ NOT_USED: Final = (
     "The script does not use the GPU: it moves nothing there and orders nothing, though one is "
     "there. Look at how it chooses its device."
 )
-NOTHING_FOUND: Final = "No finding: in the counted steps, no line makes the host wait."
 _NAMED: Final = 3
 """Lines in one sentence."""
 _MIB: Final = 2**20
@@ -28,6 +27,24 @@ _OF: Final = {
     "launches": "ordering operations",
 }
 _HELD: Final = ("parameters", "gradients", "optimizer")
+
+
+def nothing_found(seen: Rehearsal) -> str:
+    """What is said in place of findings."""
+    often = " in more than one of them" if seen.waits else ""
+    return f"No finding: in the counted steps, no line makes the host wait{often}."
+
+
+def rare(result: Profile) -> str:
+    """Lines that wait in a single step, as in an evaluation or a rollout, and are no findings."""
+    seen = result.rehearsal
+    if seen is None or result.suppressed:  # one that a comment silences is no such line
+        return ""
+    found = {(each.path, each.row) for each in result.findings}
+    lines = [each for each in seen.lines if each.waits and (each.path, each.row) not in found]
+    lines.sort(key=lambda each: -each.waits)
+    named = [f"{visible_path(each.path)}:{each.row} ({count(each.waits)} a step)" for each in lines]
+    return f"waits in one of the counted steps: {listed(named, _NAMED)}" if named else ""
 
 
 def steps(seen: Rehearsal) -> str:
