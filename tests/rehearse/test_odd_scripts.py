@@ -47,7 +47,18 @@ train()
 """,
     "trains on threads": """
 import threading
-threads = [threading.Thread(target=train) for _ in range(3)]
+
+def of_its_own():
+    model = nn.Linear(4, 4).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(60):
+        loss = model(torch.rand(2, 4, device="cuda")).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()  # read
+
+threads = [threading.Thread(target=of_its_own) for _ in range(3)]
 [each.start() for each in threads]
 [each.join() for each in threads]
 """,
@@ -243,6 +254,14 @@ FAILS = {
     "takes three steps": ("train(3)\n", 6, "ended after 3 steps, too few to measure"),
     "takes no step": ("print(1)\n", 6, "No training or inference steps were seen"),
     "wants more devices": ("torch.rand(3, device='cuda:1')\n", 4, "more with --devices"),
+    "goes back through what the optimizer has changed": (
+        "twice = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1)).cuda()\n"
+        "adam = torch.optim.Adam(twice.parameters())\n"
+        "loss = twice(torch.rand(2, 4, device='cuda')).sum()\n"
+        "loss.backward(retain_graph=True)\nadam.step()\nloss.backward()\n",
+        4,
+        "modified by an inplace operation",
+    ),
     "wants an input": ("input()\n", 4, "without a standard input"),
     "uses the device in a fork": (
         "import os\ntorch.rand(3, device='cuda') + 1\npid = os.fork()\n"

@@ -80,7 +80,7 @@ class _Facts:
     """What does not change from call to call."""
 
     __slots__ = (
-        *("generator", "kernel", "name", "on_host", "product"),
+        *("generator", "kernel", "lists_in_place", "name", "on_host", "product"),
         *("random", "schema", "space", "waits"),
     )
 
@@ -94,6 +94,7 @@ class _Facts:
         self.random = _is_random(operation)
         arguments = () if schema is None else schema.arguments
         self.generator = any(each.name == "generator" for each in arguments)
+        self.lists_in_place = self.name.startswith("aten::_foreach_") and self.name.endswith("_")
         self.on_host = _ON_HOST.get(self.name, ())
         self.waits = waits.WAITS.get(self.name)
         self.product = private.without_overload(operation) in (_FORMULAS or {})
@@ -182,6 +183,8 @@ def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
         result = generators.draw(where, func, args, kwargs, takes=facts.generator)
     else:
         result = func(*args, **kwargs)
+    if facts.lists_in_place and where is not None:
+        _count_change(args[0])
     if _FAKE is not private.MISSING and isinstance(result, _FAKE):
         return result
     if where is not None:
@@ -196,6 +199,15 @@ def _play(func: Any, facts: _Facts, args: Any, kwargs: dict[str, Any]) -> Any:
     elif lying.inherits and facts.name != _OTHER_MEMORY:
         _lay(result, *lying.inherits[-1])
     return result
+
+
+def _count_change(tensors: Any) -> None:
+    """Let autograd know that these have changed, as the kernels of a GPU do (`increment_version` in
+    `cuda/ForeachFunctors.cuh`). On the host that is done by one operation for each tensor, which a
+    mode does not hear."""
+    for each in tensors:
+        if not each.is_inference():
+            torch.autograd.graph.increment_version(each)
 
 
 class _Lying:
