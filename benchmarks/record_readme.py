@@ -54,11 +54,13 @@ def output_of_readme(page: str) -> str:
 
 def rules_table() -> str:
     """The rules, one row each, with a link to the file that explains and finds the pattern."""
-    rows = ["| code | name | what it reports | fix |", "|---|---|---|---|"]
+    rows = ["| code | name | what it reports | effect | fix |", "|---|---|---|---|---|"]
     for code, rule in all_rules().items():
         file = Path(rule.path).relative_to(ROOT / "rules").as_posix()
         fix = fixes(rule)
-        rows.append(f"| {code} | [{rule.name}]({file}) | {rule.summary} | {fix} |")
+        rows.append(
+            f"| {code} | [{rule.name}]({file}) | {rule.summary} | {rule.effect.value} | {fix} |"
+        )
     return "\n".join(rows) + "\n"
 
 

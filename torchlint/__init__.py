@@ -9,7 +9,16 @@ written with `torchlint.rule`. Everything else may change without notice.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.config.settings import ConfigError
-    from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
+    from torchlint.finding import (
+        Applicability,
+        Diagnostic,
+        Edit,
+        Effect,
+        Finding,
+        Fix,
+        Position,
+        Tier,
+    )
     from torchlint.library import CheckResult, FixResult, check_paths, check_source, fix_source
     from torchlint.version import __version__
 
@@ -19,6 +28,7 @@ __all__ = [
     "ConfigError",
     "Diagnostic",
     "Edit",
+    "Effect",
     "Finding",
     "Fix",
     "FixResult",

@@ -19,6 +19,40 @@ class Tier(str, Enum):
     """Shown only with `--pedantic` or when the rule is selected by its code."""
 
 
+class Effect(str, Enum):
+    """What a rule's findings usually cost, of a training step or of an epoch. A single finding may
+    cost more, or nothing; `verify` and `profile` measure that."""
+
+    LARGE = "large"
+    SMALL = "small"
+    TINY = "tiny"
+    NONE = "none"
+
+    @property
+    def meaning(self) -> str:
+        """What it says, in words."""
+        return _MEANINGS[self]
+
+    @classmethod
+    def of_share(cls, share: float) -> "Effect":
+        """By the share of a step or an epoch that would be saved, from 0 to 1."""
+        return cls.LARGE if share >= 0.05 else cls.SMALL if share >= 0.005 else cls.TINY
+
+    @property
+    def rank(self) -> int:
+        """0 for the largest."""
+        return _EFFECTS.index(self)
+
+
+_EFFECTS = tuple(Effect)
+_MEANINGS = {
+    Effect.LARGE: "usually more than 5 % of a step, an epoch or the memory",
+    Effect.SMALL: "usually up to 5 % of a step",
+    Effect.TINY: "hardly measurable in most programs",
+    Effect.NONE: "it is about right numbers or current code, not about time",
+}
+
+
 class Applicability(str, Enum):
     """When a fix may be applied."""
 
@@ -107,10 +141,16 @@ class Finding(NamedTuple):
     scope: str = ""
     fingerprint: str = ""
     until: str = ""
+    effect: Effect = Effect.SMALL
 
     @property
     def sort_key(self) -> tuple[str, int, Position, str, str]:
         return (self.path, self.start.cell or 0, self.start, self.code, self.message)
+
+    @property
+    def by_effect(self) -> tuple[int, bool]:
+        """What it is sorted by for people: the largest cost first, and what is certain first."""
+        return (self.effect.rank, self.tier is not Tier.DEFAULT)
 
     @property
     def url(self) -> str | None:

@@ -7,7 +7,7 @@ from torchlint.analysis import edits
 from torchlint.analysis.module import Module
 from torchlint.analysis.once import once
 from torchlint.because import because
-from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Related, Tier
+from torchlint.finding import Applicability, Edit, Effect, Finding, Fix, Position, Related, Tier
 from torchlint.project.project import Project
 from torchlint.reported import Clue, Fact, Reported, Waiting
 from torchlint.ruleapi import outlines
@@ -40,6 +40,7 @@ __all__ = [
     "Clue",
     "Context",
     "Edit",
+    "Effect",
     "Fact",
     "Finding",
     "Fix",

@@ -112,10 +112,11 @@ def _rule_index() -> str:
     ]
     for heading, rules in _families().items():
         rows = [
-            f"| {rule.code} | [{rule.name}]({rule.name}.md) | {rule.summary} | {fixes(rule)} |\n"
+            f"| {rule.code} | [{rule.name}]({rule.name}.md) | {rule.summary} "
+            f"| {rule.effect.value} | {fixes(rule)} |\n"
             for rule in rules
         ]
-        head = "| code | name | what it reports | fix |\n|---|---|---|---|\n"
+        head = "| code | name | what it reports | effect | fix |\n|---|---|---|---|---|\n"
         parts.append(f"## {heading}\n\n{head}{''.join(rows)}")
     return "\n".join(parts)
 
@@ -129,8 +130,9 @@ def _rule_page(rule: Rule) -> str:
     title, _, text = page_of(rule).strip().partition("\n")
     shown = {"default": "always", "hint": "with `--hints`"}.get(rule.tier.value, rule.tier.value)
     facts = (
-        "| code | shown | fix | added in |\n|---|---|---|---|\n"
-        f"| **{rule.code}** | {shown} | {fixes(rule)} | {rule.added} |\n"
+        "| code | shown | expected effect | fix | added in |\n|---|---|---|---|---|\n"
+        f"| **{rule.code}** | {shown} | {rule.effect.value}: {rule.effect.meaning} "
+        f"| {fixes(rule)} | {rule.added} |\n"
     )
     more = []
     if rule.may_change:

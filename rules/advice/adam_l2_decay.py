@@ -40,7 +40,7 @@ It measures no difference: both take the same time. The losses differ, as they s
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Change, Match, Rule, Tier, because, calls, edits
+from torchlint.rule import Applicability, Change, Effect, Match, Rule, Tier, because, calls, edits
 
 
 def _decays(match: Match) -> bool:
@@ -74,6 +74,7 @@ def _use_adamw(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL902",
+    effect=Effect.NONE,
     summary="`Adam` with `weight_decay` adds an L2 penalty to the gradient",
     tier=Tier.PEDANTIC,
     fix=Applicability.UNSAFE,

@@ -63,7 +63,7 @@ version, which needs a GPU.
 - PyTorch tutorial, "Training a Classifier: Training on GPU"
 """
 
-from torchlint.rule import Context, Rule, Tier, first_step
+from torchlint.rule import Context, Effect, Rule, Tier, first_step
 
 _DEVICE = (
     r"\.to\(|(?i:device|cuda|gpu|\bcpu|\bmps\b|\bxla|\bxpu\b|\bnpu\b|\bhpu\b|\brocm|\bipex\b|\btpu)"
@@ -80,6 +80,7 @@ _MEANT = (
 
 rule = Rule(
     code="TL901",
+    effect=Effect.LARGE,
     summary="nothing in the program moves the training to a GPU",
     tier=Tier.HINT,
     finds=(first_step(),),

@@ -69,6 +69,7 @@ from torchlint.rule import (
     Applicability,
     Argument,
     Change,
+    Effect,
     Fix,
     Match,
     Module,
@@ -167,6 +168,7 @@ def _unwrap(match: Match) -> Fix | str:
 
 rule = Rule(
     code="TL903",
+    effect=Effect.NONE,
     summary="torch ignores, deprecates or has removed this",
     fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(

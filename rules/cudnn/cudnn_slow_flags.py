@@ -60,6 +60,7 @@ from torchlint.analysis.steps.guards import words
 from torchlint.rule import (
     Argument,
     Context,
+    Effect,
     Match,
     Module,
     Rule,
@@ -162,6 +163,7 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL303",
+    effect=Effect.LARGE,
     summary="cuDNN is off, or restricted to deterministic algorithms",
     finds=(
         sets(

@@ -66,7 +66,7 @@ from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name, receiver
-from torchlint.rule import Fact, Finding, Module, Project, Reported, Rule, Tier, because
+from torchlint.rule import Effect, Fact, Finding, Module, Project, Reported, Rule, Tier, because
 
 from ._per_sample import is_kept, is_rare
 
@@ -124,6 +124,7 @@ _COSTLY_FUNCTION = "costly function"
 
 rule = Rule(
     code="TL114",
+    effect=Effect.LARGE,
     summary="a dataset does costly work for every sample",
     triggers=(
         r"__getitems?__|[cC]ollat|\b(?:subprocess|ffmpeg|librosa|torchaudio|pyworld)\b|os\.system|"

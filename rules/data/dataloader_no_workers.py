@@ -82,6 +82,7 @@ from torchlint.rule import (
     Applicability,
     Change,
     Context,
+    Effect,
     Fact,
     Finding,
     Module,
@@ -132,6 +133,7 @@ class _Work(NamedTuple):
 
 rule = Rule(
     code="TL101",
+    effect=Effect.LARGE,
     summary="a DataLoader builds every batch in the training process",
     fix=Applicability.UNSAFE,
     triggers=(

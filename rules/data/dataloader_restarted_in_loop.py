@@ -68,7 +68,7 @@ from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.uses import occurrences
-from torchlint.rule import Match, Module, Rule, because, calls, once
+from torchlint.rule import Effect, Match, Module, Rule, because, calls, once
 
 _LOADER = "torch.utils.data.DataLoader"
 _LOADER_WORDS = re.compile(r"(?:loader|_dl)s?$", re.IGNORECASE)
@@ -219,6 +219,7 @@ def _ends_its_workers(match: Match) -> bool:
 
 rule = Rule(
     code="TL104",
+    effect=Effect.LARGE,
     summary="a loop starts a DataLoader again on each of its rounds",
     triggers=(r"[lL]oader|_dl\b", r"\bnext\(\s{0,40}iter\(|DataLoader\w{0,9}\("),
     finds=(

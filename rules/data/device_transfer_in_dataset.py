@@ -57,7 +57,7 @@ from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.loading.worker_processes import moves_to_device, puts_on_device
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Match, Module, Rule, because, method, once, passes
+from torchlint.rule import Effect, Match, Module, Rule, because, method, once, passes
 
 
 def _moves(match: Match) -> bool:
@@ -127,6 +127,7 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL107",
+    effect=Effect.LARGE,
     summary="a dataset moves single samples to the GPU",
     triggers=(r"__getitems?__|collate_fn[ \t]{0,9}=|\b(?:def|class) \w{0,80}[cC]ollat",),
     finds=(

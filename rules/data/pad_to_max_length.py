@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import How
 from torchlint.analysis.training.batches import collates
-from torchlint.rule import Context, Match, Module, Rule, Tier, because, once, passes
+from torchlint.rule import Context, Effect, Match, Module, Rule, Tier, because, once, passes
 
 from ._tokenizers import mapped_function, tokenizes
 
@@ -112,6 +112,7 @@ def _is_full_anyway(match: Match) -> bool:
 
 rule = Rule(
     code="TL111",
+    effect=Effect.LARGE,
     summary="texts are padded to the longest length that is allowed",
     tier=Tier.HINT,
     finds=(passes("padding", "max_length", where=(_tokenizes, _prepares)),),

@@ -64,7 +64,7 @@ from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.uses import method_name, receiver
-from torchlint.rule import Module, Reported, Rule, Tier, because
+from torchlint.rule import Effect, Module, Reported, Rule, Tier, because
 
 from ._per_sample import is_kept, is_rare
 
@@ -81,6 +81,7 @@ _DEEPEST = 6
 
 rule = Rule(
     code="TL108",
+    effect=Effect.LARGE,
     summary="a dataset reads the same file for every sample",
     triggers=(
         r"__getitems?__",

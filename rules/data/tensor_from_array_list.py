@@ -60,6 +60,7 @@ from torchlint.analysis.values.kinds import ARRAYS, NO_VALUE, TENSORS, UNKNOWN_V
 from torchlint.rule import (
     Applicability,
     Edit,
+    Effect,
     Fix,
     Module,
     Outline,
@@ -113,6 +114,7 @@ def _is_list(node: ast.expr) -> bool:
 
 rule = Rule(
     code="TL106",
+    effect=Effect.LARGE,
     summary="a tensor is built number by number from arrays or tensors",
     fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
     triggers=Triggers(

@@ -71,6 +71,7 @@ from torchlint.analysis.uses import method_behind, method_name, reads_after, rec
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.rule import (
     Context,
+    Effect,
     Match,
     Module,
     Reported,
@@ -138,6 +139,7 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL601",
+    effect=Effect.LARGE,
     summary="one process drives all GPUs through `nn.DataParallel`",
     finds=(
         calls(_WRAPPER, hint_if=(_shows_one_device, _is_only_evaluated)),

@@ -58,7 +58,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.steps.loops import Loop
-from torchlint.rule import Match, Module, Rule, Tier, because, method, once
+from torchlint.rule import Effect, Match, Module, Rule, Tier, because, method, once
 
 _HELD_BACK = r"no_sync|no_backward_sync|require_backward_grad_sync|with\s+\w+\.accumulate\("
 
@@ -92,6 +92,7 @@ def _counts_rounds(condition: cst.If, module: Module) -> bool:
 
 rule = Rule(
     code="TL603",
+    effect=Effect.LARGE,
     summary="DDP averages gradients that are only accumulated",
     tier=Tier.HINT,
     finds=(method("backward", where=(_accumulates,)),),

@@ -44,7 +44,7 @@ It cannot: an epoch has fewer steps, and each of them takes the same time.
 import re
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Argument, Context, Match, Rule, Tier, because, calls
+from torchlint.rule import Argument, Context, Effect, Match, Rule, Tier, because, calls
 
 _PART = re.compile(r"rank|replica", re.IGNORECASE)
 _SPLITS = (
@@ -67,6 +67,7 @@ def _is_a_part(match: Match) -> bool:
 
 rule = Rule(
     code="TL605",
+    effect=Effect.LARGE,
     summary="each process of DDP goes over the whole dataset",
     tier=Tier.HINT,
     finds=(calls("torch.utils.data.DataLoader", Argument("shuffle", 2, bad=True)),),

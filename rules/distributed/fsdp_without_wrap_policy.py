@@ -48,7 +48,7 @@ compares with your own version.
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.rule import Argument, Context, Match, Rule, Tier, because, calls
+from torchlint.rule import Argument, Context, Effect, Match, Rule, Tier, because, calls
 
 _WRAPPER = "torch.distributed.fsdp.FullyShardedDataParallel"
 _FUNCTION = "torch.distributed.fsdp.fully_shard"
@@ -76,6 +76,7 @@ def _is_part(match: Match) -> bool:
 
 rule = Rule(
     code="TL606",
+    effect=Effect.LARGE,
     summary="FSDP gathers the whole model at once",
     tier=Tier.HINT,
     finds=(

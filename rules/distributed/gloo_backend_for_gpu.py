@@ -54,6 +54,7 @@ from torchlint.rule import (
     Argument,
     Change,
     Context,
+    Effect,
     Match,
     Module,
     Rule,
@@ -98,6 +99,7 @@ def _use_nccl(match: Match) -> Change:
 
 rule = Rule(
     code="TL604",
+    effect=Effect.LARGE,
     summary="gradients on GPUs are averaged through host memory",
     fix=Applicability.UNSAFE,
     finds=(

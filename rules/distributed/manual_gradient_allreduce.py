@@ -61,7 +61,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.steps.guards import words
-from torchlint.rule import Context, Match, Module, Rule, because, calls, once
+from torchlint.rule import Context, Effect, Match, Module, Rule, because, calls, once
 
 _SAYS_NOTHING = frozenset({"data", "grad", "None", "requires_grad"})
 _ALL = ("parameters()", "param_groups", '["params"]', "['params']")
@@ -103,6 +103,7 @@ def _does_not_wait(match: Match) -> bool:
 
 rule = Rule(
     code="TL607",
+    effect=Effect.LARGE,
     summary="each gradient is averaged by a collective of its own",
     finds=(
         calls(

@@ -42,10 +42,11 @@ It measures the removed line, on the CPU as well as on a GPU. The numbers are bi
 - PyTorch performance tuning guide, "Disable debugging APIs"
 """
 
-from torchlint.rule import Applicability, Argument, Context, Rule, calls, configures, remove
+from torchlint.rule import Applicability, Argument, Context, Effect, Rule, calls, configures, remove
 
 rule = Rule(
     code="TL702",
+    effect=Effect.LARGE,
     summary="autograd checks every operation for NaN while training",
     fix=Applicability.UNSAFE,
     finds=(

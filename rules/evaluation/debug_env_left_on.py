@@ -60,6 +60,7 @@ from torchlint.rule import (
     Applicability,
     Argument,
     Context,
+    Effect,
     Match,
     Module,
     Rule,
@@ -114,6 +115,7 @@ def _is_undone(match: Match) -> bool:
 
 rule = Rule(
     code="TL704",
+    effect=Effect.LARGE,
     summary="a switch for debugging slows the whole run down",
     fix=Applicability.UNSAFE,
     finds=(

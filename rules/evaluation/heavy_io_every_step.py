@@ -54,7 +54,7 @@ version, on the CPU as well as on a GPU.
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Match, Rule, Tier, Triggers, because, calls, method
+from torchlint.rule import Context, Effect, Match, Rule, Tier, Triggers, because, calls, method
 
 _SAVES = ("imsave", "imwrite", "save_pretrained", "save_state", "savefig")
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
@@ -94,6 +94,7 @@ _ENCODED = "This is encoded and logged on every step; log it every few hundred s
 
 rule = Rule(
     code="TL705",
+    effect=Effect.LARGE,
     summary="a file is written on every training step",
     finds=(
         calls("torch.save", "torchvision.utils.save_image", hint_if=(_has_few_rounds,)),

@@ -62,7 +62,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rule import Context, Match, Module, Rule, Tier, because, calls, configures
+from torchlint.rule import Context, Effect, Match, Module, Rule, Tier, because, calls, configures
 
 from ._debug_switches import is_optional
 
@@ -124,6 +124,7 @@ def _stays_on(match: Match) -> bool:
 
 rule = Rule(
     code="TL703",
+    effect=Effect.LARGE,
     summary="a profiler records the whole training",
     finds=(
         calls(

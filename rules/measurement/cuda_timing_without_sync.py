@@ -63,7 +63,7 @@ from torchlint.analysis.training.syncs import operand_of, shown, sync_of
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Context, Match, Module, Rule, because, calls
+from torchlint.rule import Context, Effect, Match, Module, Rule, because, calls
 
 _WAITS = re.compile(
     r"sync|^(?:item|cpu|numpy|tolist|barrier|wait\w*|record|elapsed_time|generate|sample|step_env|"
@@ -112,6 +112,7 @@ def _times_unfinished_work(match: Match) -> bool:
 
 rule = Rule(
     code="TL801",
+    effect=Effect.NONE,
     summary="a clock is read before the GPU has done the work that is timed",
     finds=(calls(*CLOCKS, where=(_times_unfinished_work,)),),
     message="The time from here on is read before the GPU has done its work; call "

@@ -64,6 +64,7 @@ from torchlint.analysis.layers.expression_layers import layers_of
 from torchlint.rule import (
     Applicability,
     Context,
+    Effect,
     Match,
     Module,
     Reported,
@@ -75,6 +76,7 @@ from torchlint.rule import (
 
 rule = Rule(
     code="TL310",
+    effect=Effect.LARGE,
     summary="an attention returns weights that nothing uses",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,

@@ -56,7 +56,7 @@ version; it needs a GPU.
 - PyTorch performance tuning guide, "Use channels_last memory format"
 """
 
-from torchlint.rule import Context, Rule, Tier, first_step
+from torchlint.rule import Context, Effect, Rule, Tier, first_step
 
 from ._mixed_precision_words import MIXED_PRECISION
 
@@ -64,6 +64,7 @@ _CODE = r"(?m)^[^#\n]*"
 
 rule = Rule(
     code="TL305",
+    effect=Effect.LARGE,
     summary="a convolutional network in mixed precision trains in the default layout",
     tier=Tier.PEDANTIC,
     finds=(first_step(),),

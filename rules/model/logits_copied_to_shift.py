@@ -50,7 +50,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.rule import Context, Match, Rule, because, method
+from torchlint.rule import Context, Effect, Match, Rule, because, method
 
 _CUTS: Final = {("...", ":-1", ":"), (":", ":-1", ":"), (":", ":-1")}
 
@@ -66,6 +66,7 @@ def _cuts_logits(match: Match) -> bool:
 
 rule = Rule(
     code="TL312",
+    effect=Effect.LARGE,
     summary="the logits of a language model are copied to leave out the last token",
     finds=(method("contiguous", "reshape", "clone", where=(_cuts_logits,)),),
     message="This copies the logits, which are as large as the vocabulary, and the backward pass "

@@ -59,6 +59,7 @@ from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name, reads_of_targets, receiver
 from torchlint.rule import (
     Context,
+    Effect,
     Match,
     Module,
     Outline,
@@ -195,6 +196,7 @@ def _may_weigh(nodes: list[ast.AST]) -> bool:
 
 rule = Rule(
     code="TL306",
+    effect=Effect.LARGE,
     summary="attention is computed step by step",
     tier=Tier.HINT,
     finds=(

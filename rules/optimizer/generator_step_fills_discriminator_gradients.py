@@ -78,7 +78,7 @@ from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Match, Module, Rule, Tier, because, method, once
+from torchlint.rule import Effect, Match, Module, Rule, Tier, because, method, once
 
 _Route = frozenset["_Through"]
 _Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign
@@ -120,6 +120,7 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL407",
+    effect=Effect.LARGE,
     summary="a backward pass computes gradients that are zeroed before any step uses them",
     tier=Tier.HINT,
     finds=(method("backward", "manual_backward", where=(_throws_some_away,)),),

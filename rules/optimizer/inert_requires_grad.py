@@ -50,7 +50,7 @@ import libcst as cst
 
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Applicability, Change, Match, Rule, Tier, assigns, because, edits
+from torchlint.rule import Applicability, Change, Effect, Match, Rule, Tier, assigns, because, edits
 
 _MISSPELLED = ("require_grad", "require_grads", "requires_grads", "requires_grad_")
 _LAYERS = re.compile(r"^(?:bn|blocks|conv|embeddings|fc|features|layer|linear|norm|stem)\d*$")
@@ -112,6 +112,7 @@ _NO_PARAMETER = (
 
 rule = Rule(
     code="TL405",
+    effect=Effect.LARGE,
     summary="an assignment that should freeze a module freezes nothing",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,

@@ -55,12 +55,13 @@ with your own version.
 - PyTorch documentation, "Automatic Mixed Precision package"
 """
 
-from torchlint.rule import Context, Rule, Tier, first_step
+from torchlint.rule import Context, Effect, Rule, Tier, first_step
 
 from ._float32_programs import CHOSEN_ELSEWHERE, CODE
 
 rule = Rule(
     code="TL501",
+    effect=Effect.LARGE,
     summary="a network trains in float32 although the GPU has tensor cores",
     tier=Tier.PEDANTIC,
     finds=(first_step(),),

@@ -53,7 +53,7 @@ import libcst as cst
 
 from torchlint.analysis.names import How
 from torchlint.analysis.steps.guards import leaves_round
-from torchlint.rule import Context, Match, Module, Rule, because, calls, once
+from torchlint.rule import Context, Effect, Match, Module, Rule, because, calls, once
 
 _GIVEN = frozenset({How.PARAMETER, How.DEFINITION, How.IMPORT})
 _CACHES = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
@@ -115,6 +115,7 @@ def _compiles_another(match: Match) -> bool:
 
 rule = Rule(
     code="TL507",
+    effect=Effect.LARGE,
     summary="`torch.compile` is called on every training step",
     finds=(calls("torch.compile"),),
     unless=(_decorates, _is_kept, _compiles_another),

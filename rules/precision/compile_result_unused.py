@@ -49,7 +49,18 @@ import libcst as cst
 from torchlint.analysis.compiled import COMPILE_TEXT
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import occurrences
-from torchlint.rule import Applicability, Change, Match, Module, Rule, because, calls, edits, once
+from torchlint.rule import (
+    Applicability,
+    Change,
+    Effect,
+    Match,
+    Module,
+    Rule,
+    because,
+    calls,
+    edits,
+    once,
+)
 
 
 def _is_unused(match: Match) -> bool:
@@ -109,6 +120,7 @@ def _last_use(module: Module, function: cst.FunctionDef | None, name: str) -> in
 
 rule = Rule(
     code="TL510",
+    effect=Effect.LARGE,
     summary="the compiled model is dropped, and the other one is used",
     fix=Applicability.UNSAFE,
     finds=(calls("torch.compile", where=(_is_unused,)),),

@@ -61,6 +61,7 @@ from torchlint.analysis.values.kinds import TENSORS
 from torchlint.rule import (
     Applicability,
     Change,
+    Effect,
     Fix,
     Match,
     Module,
@@ -157,6 +158,7 @@ def _pass_tensor(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL511",
+    effect=Effect.LARGE,
     summary="a new learning rate compiles the optimizer's step again",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,

@@ -76,6 +76,7 @@ from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import (
     Applicability,
     Edit,
+    Effect,
     Finding,
     Fix,
     Module,
@@ -134,6 +135,7 @@ _ANY_NAME = rf"\b(?:{'|'.join(_NAMES)}|amp)\b"
 
 rule = Rule(
     code="TL503",
+    effect=Effect.TINY,
     summary="`torch.cuda.amp` is deprecated and warns on every use",
     tier=Tier.HINT,
     fix=Applicability.SAFE,

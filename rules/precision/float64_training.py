@@ -47,7 +47,7 @@ version, on the CPU as well as on a GPU.
 """
 
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Context, Match, Rule, Tier, because, calls, method
+from torchlint.rule import Context, Effect, Match, Rule, Tier, because, calls, method
 
 _DOUBLE = {f"torch.{name}" for name in ("float64", "double", "DoubleTensor", "cuda.DoubleTensor")}
 _DEFAULTS = ("torch.set_default_dtype", "torch.set_default_tensor_type")
@@ -77,6 +77,7 @@ def _is_the_only_one(match: Match) -> bool:
 
 rule = Rule(
     code="TL506",
+    effect=Effect.LARGE,
     summary="a network trains in float64",
     tier=Tier.HINT,
     finds=(

@@ -46,7 +46,7 @@ compares with your own version.
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Applicability, Change, Match, Rule, because, configures, edits
+from torchlint.rule import Applicability, Change, Effect, Match, Rule, because, configures, edits
 
 _TYPE = "type that 4-bit computes in"
 
@@ -78,6 +78,7 @@ def _name_a_type(match: Match) -> Change:
 
 rule = Rule(
     code="TL512",
+    effect=Effect.LARGE,
     summary="weights of 4 bits are multiplied in float32",
     fix=Applicability.SUGGEST,
     finds=(configures("4-bit weights", True),),

@@ -58,7 +58,17 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, edits, first_step
+from torchlint.rule import (
+    Applicability,
+    Change,
+    Context,
+    Effect,
+    Match,
+    Rule,
+    Tier,
+    edits,
+    first_step,
+)
 
 from ._float32_programs import CHOSEN_ELSEWHERE, CODE
 
@@ -89,6 +99,7 @@ def _set(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL502",
+    effect=Effect.LARGE,
     summary="float32 matrix products do not use the tensor cores",
     tier=Tier.PEDANTIC,
     fix=Applicability.UNSAFE,

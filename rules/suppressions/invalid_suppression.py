@@ -42,12 +42,13 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from torchlint.rule import Finding, Rule, because
+from torchlint.rule import Effect, Finding, Rule, because
 from torchlint.silence.suppression_comments import WORDS, Comment
 from torchlint.silence.suppressions import Suppressions
 
 rule = Rule(
     code="TL003",
+    effect=Effect.NONE,
     summary="a suppression comment has an error, such as an unknown rule",
     triggers=(r"#\s*torchlint:",),
     in_tests=True,

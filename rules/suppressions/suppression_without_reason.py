@@ -34,11 +34,12 @@ same reason to every comment that has none.
 
 from collections.abc import Iterable
 
-from torchlint.rule import Finding, Rule, because
+from torchlint.rule import Effect, Finding, Rule, because
 from torchlint.silence.suppressions import Suppressions
 
 rule = Rule(
     code="TL002",
+    effect=Effect.NONE,
     summary="a suppression comment gives no reason, although reasons are required",
     triggers=(r"#\s*torchlint:",),
     in_tests=True,

@@ -40,12 +40,13 @@ comment with its reason, also in the matching `enable`. Other text in the commen
 from collections.abc import Collection, Iterable
 
 from torchlint.analysis.places import line_start, next_line
-from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, because
+from torchlint.rule import Applicability, Edit, Effect, Finding, Fix, Module, Rule, because
 from torchlint.silence.suppression_comments import Comment, Name
 from torchlint.silence.suppressions import Suppressions
 
 rule = Rule(
     code="TL001",
+    effect=Effect.NONE,
     summary="a suppression comment suppresses nothing",
     fix=Applicability.SAFE,
     triggers=(r"#\s*torchlint:",),

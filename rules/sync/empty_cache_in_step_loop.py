@@ -51,7 +51,7 @@ numbers are bitwise equal.
 
 import re
 
-from torchlint.rule import Applicability, Change, Context, Match, Rule, calls, remove
+from torchlint.rule import Applicability, Change, Context, Effect, Match, Rule, calls, remove
 
 _FREES = re.compile(
     r"(?:^|_)(?:empty|cache|gc|garbage|clear|clean\w{0,40}|free|release|flush|memory)(?:_|$)"
@@ -84,6 +84,7 @@ def _change(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL209",
+    effect=Effect.LARGE,
     summary="the allocator's cache is emptied on every training step",
     fix=Applicability.UNSAFE,
     finds=(calls("torch.cuda.empty_cache", "torch.accelerator.empty_cache"),),

@@ -71,6 +71,7 @@ from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import (
     Applicability,
     Context,
+    Effect,
     Fix,
     Match,
     Module,
@@ -139,6 +140,7 @@ def _by_torch(match: Match) -> Fix | str:
 
 rule = Rule(
     code="TL210",
+    effect=Effect.LARGE,
     summary="Python goes over a tensor element by element on every training step",
     fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(calls(*(f"builtins.{each}" for each in _BUILTINS), where=(_takes_a_tensor,)),),

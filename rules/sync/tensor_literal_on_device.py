@@ -76,6 +76,7 @@ from torchlint.analysis.training.transfers import names_device, transfer_behind
 from torchlint.rule import (
     Applicability,
     Context,
+    Effect,
     Fix,
     Match,
     Module,
@@ -155,6 +156,7 @@ def _fill(match: Match) -> Fix | str:
 
 rule = Rule(
     code="TL213",
+    effect=Effect.TINY,
     summary="a constant is copied to the device on every training step",
     tier=Tier.HINT,
     fix=Applicability.SAFE,

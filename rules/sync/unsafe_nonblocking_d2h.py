@@ -64,6 +64,7 @@ from torchlint.rule import (
     Applicability,
     Argument,
     Context,
+    Effect,
     Match,
     Module,
     Rule,
@@ -129,6 +130,7 @@ def _is_read_in_time(match: Match) -> bool:
 
 rule = Rule(
     code="TL207",
+    effect=Effect.NONE,
     summary="a copy to the host is read before it is certain to be done",
     fix=Applicability.UNSAFE,
     finds=(

@@ -37,6 +37,7 @@ def test_a_confirmed_finding_says_what_it_costs_at_most(
     linter.findings = [make_finding("train.py", 9), make_finding("train.py", 10)]
     done = torchlint("check", "--profile", "profile.json", "--output-format", "json")
     messages = [each["message"] for each in json.loads(done.text)]
+    assert [each["effect"] for each in json.loads(done.text)] == ["large", "small"]
     assert [each.endswith(SAID) for each in messages] == [True, False]
     assert done.code == 1
     assert torchlint("check").text.count("At most") == 0

@@ -100,7 +100,7 @@ OWN = "class Photos(Dataset):\n    def __getitem__(self, index):\n        return
 def test_a_loader_in_a_notebook_needs_no_main_guard(torchlint: Run, here: Path) -> None:
     (here / "a.ipynb").write_bytes(notebook(LOADER, STEP))
     outcome = torchlint("check", "--select", "TL101")
-    assert "TL101 dataloader-no-workers [unsafe fix]" in outcome.text
+    assert "TL101 dataloader-no-workers large [unsafe fix]" in outcome.text
 
 
 def test_a_dataset_of_the_notebook_itself_goes_to_forked_workers_only(

@@ -14,7 +14,7 @@ from torchlint.cli.printing import print_lines
 from torchlint.config.settings import ConfigError
 from torchlint.experiment.figures import TIMES
 from torchlint.explain.rule_answers import Reason
-from torchlint.finding import Finding, Position, Tier
+from torchlint.finding import Effect, Finding, Position, Tier
 from torchlint.profile import earlier_profile
 from torchlint.profile.earlier_profile import SeenLines
 from torchlint.report.terminal.safe_text import visible
@@ -72,7 +72,8 @@ def with_ceilings(shown: Shown, seen: Seen, *, hints: bool) -> Shown:
             tier = Tier.DEFAULT if finding.tier is Tier.HINT else finding.tier
             # Alone in its group, or the text would fold it under another message.
             message = f"{finding.message} {said}"
-            findings.append(finding._replace(message=message, group=None, tier=tier))
+            effect = seen.effect_of(finding)
+            findings.append(finding._replace(message=message, group=None, tier=tier, effect=effect))
         elif seen.contradicts(finding):
             continue
         elif finding.tier is Tier.HINT and not hints:
@@ -102,7 +103,7 @@ class Seen:
             self._warn(self._rehearsal.changed)
             self._targets = self._with_findings(targets)
         self._said: dict[tuple[str, str, int], str] = {}
-        shares: dict[tuple[str, str, int], float] = {}
+        self._shares = shares = dict[tuple[str, str, int], float]()
         for each in profile.findings:
             for code, path, row in each.confirmed:
                 key = (self._place(path), code, row)
@@ -115,9 +116,12 @@ class Seen:
 
     def of(self, finding: Finding) -> str | None:
         """What was seen of a finding; None if that was nothing."""
-        if finding.start.cell is not None:
-            return None
-        return self._said.get((self._place(finding.path), finding.code, finding.start.row))
+        return None if finding.start.cell is not None else self._said.get(self._key(finding))
+
+    def effect_of(self, finding: Finding) -> Effect:
+        """What it costs by the share of a step that was measured, if one was."""
+        share = self._shares.get(self._key(finding))
+        return finding.effect if share is None else Effect.of_share(share)
 
     def contradicts(self, finding: Finding) -> bool:
         """Whether its line ran in a rehearsal, and does not do what it says."""
@@ -142,6 +146,9 @@ class Seen:
                 said = f"{each.fact[:1].upper()}{each.fact[1:]}; {each.action}."
                 message = f"{said} A rehearsal{self._since} counted it."
                 yield Finding(each.code, each.name, Tier.DEFAULT, message, target.path, at, at)
+
+    def _key(self, finding: Finding) -> tuple[str, str, int]:
+        return self._place(finding.path), finding.code, finding.start.row
 
     def _warn(self, changed: Sequence[str]) -> None:
         if changed:

@@ -176,9 +176,17 @@ def _lines(checked: Checked, chosen: str, look: Look) -> Iterator[str]:
     if chosen == "agent" and not checked.quiet:
         from torchlint.report.formats import agent
 
-        yield agent.closing(checked.shown, " ".join(checked.closing))
+        yield agent.closing(checked.shown, " ".join([*_costliest(checked), *checked.closing]))
     elif chosen in _CLOSED:
+        yield from () if checked.quiet else _costliest(checked)
         yield from checked.closing
+
+
+def _costliest(checked: Checked) -> Iterator[str]:
+    from torchlint.report import check_summary as summary
+
+    if sentence := summary.costliest(checked.findings):
+        yield sentence
 
 
 def _offered(checked: Checked, look: Look) -> dict[str, Callable[[], object]]:

@@ -18,7 +18,7 @@ from torchlint.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FORMAT: Final = b"10"
+_FORMAT: Final = b"11"
 """The format of stored blobs; increase it when the meaning of a blob changes."""
 _ENVIRONMENTS: Final = "e" * 16
 """The generation of the blobs about installed packages."""

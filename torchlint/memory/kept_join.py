@@ -206,6 +206,7 @@ def _waits(waiting: Waiting) -> object:
     return (
         finding.code,
         finding.tier,
+        finding.effect,
         finding.message,
         finding.fix and finding.fix.applicability,
         finding.withheld,

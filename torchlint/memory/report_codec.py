@@ -12,6 +12,7 @@ from torchlint.finding import (
     Applicability,
     Diagnostic,
     Edit,
+    Effect,
     Finding,
     Fix,
     Position,
@@ -62,7 +63,7 @@ def decode_names(data: bytes) -> dict[str, str] | None:
 
 def _finding(data: Any) -> Finding:
     code, name, tier, message, path, start, end, fix, withheld, related, group, *rest = data
-    scope, fingerprint, until = rest
+    scope, fingerprint, until, effect = rest
     return Finding(
         code=_text(code),
         name=_text(name),
@@ -78,6 +79,7 @@ def _finding(data: Any) -> Finding:
         scope=_text(scope),
         fingerprint=_text(fingerprint),
         until=_text(until),
+        effect=Effect(effect),
     )
 
 

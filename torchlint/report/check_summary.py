@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from torchlint.finding import Applicability, Tier
+from torchlint.finding import Applicability, Effect, Tier
 from torchlint.report.terminal.safe_text import plural, visible_path
 
 if TYPE_CHECKING:
@@ -29,6 +29,16 @@ def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:
     counted += [plural(hints, "hint")] if hints else []
     places = plural(len({finding.path for finding in findings}), "file")
     return f"Found {' and '.join(counted)} in {places}{_fixable(findings)}; {checked}"
+
+
+def costliest(findings: Sequence[Finding]) -> str | None:
+    """Where to begin, if that is not seen at a glance: up to three places with a large effect."""
+    large = [each for each in findings if each.effect is Effect.LARGE]
+    if not large or len(findings) <= _MOST_NAMED:
+        return None
+    first = sorted(large, key=lambda each: each.by_effect)[:_MOST_NAMED]
+    places = [f"{visible_path(each.path)}:{each.start.line} {each.code}" for each in first]
+    return f"Expected to cost most: {', '.join(places)}."
 
 
 STEPLESS: Final = (

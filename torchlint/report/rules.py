@@ -15,21 +15,22 @@ if TYPE_CHECKING:
 
 def table(rules: Sequence[Rule]) -> Iterator[str]:
     """One line per rule in columns: code, name, tier, fix, summary."""
-    rows = [("CODE", "NAME", "SHOWN", "FIX", "SUMMARY")]
+    rows = [("CODE", "NAME", "SHOWN", "EFFECT", "FIX", "SUMMARY")]
     rows += [
         (
             rule.code,
             rule.name,
             rule.tier.value,
+            rule.effect.value,
             fixes(rule),
             rule.summary,
         )
         for rule in rules
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        yield visible("  ".join([*cells, row[4]]))
+        yield visible("  ".join([*cells, row[5]]))
 
 
 def fixes(rule: Rule) -> str:
@@ -48,6 +49,7 @@ def as_json(rules: Sequence[Rule]) -> str:
                 "name": rule.name,
                 "family": rule.family,
                 "tier": rule.tier.value,
+                "effect": rule.effect.value,
                 "fix": rule.promises[0].value if rule.promises else None,
                 "fixes": [each.value for each in rule.promises],
                 "summary": rule.summary,
@@ -70,7 +72,8 @@ def page(rule: Rule) -> str:
     """The rule's page as Markdown: a heading, its facts, then its
     module's docstring with what was measured."""
     fix = f"{fixes(rule)} fix" if rule.promises else "no fix"
-    facts = f"{rule.family} · {rule.tier.value} · {fix} · added in {rule.added}"
+    effect = f"{rule.effect.value} effect: {rule.effect.meaning}"
+    facts = f"{rule.family} · {rule.tier.value} · {effect} · {fix} · added in {rule.added}"
     text = f"# {rule.name} ({rule.code})\n\n{facts}\n\n{page_of(rule).strip()}"
     if rule.url is not None:
         text += f"\n\n{rule.url}"

@@ -12,7 +12,7 @@ import libcst as cst
 from torchlint.analysis import edits
 from torchlint.analysis.training.syncs import Operand
 from torchlint.files.digests import blake2b
-from torchlint.finding import Applicability, Finding, Fix, Related, Tier
+from torchlint.finding import Applicability, Effect, Finding, Fix, Related, Tier
 from torchlint.reported import Reported, Waiting
 from torchlint.ruleapi.contexts import HAS, LACKS, Context, placed
 from torchlint.ruleapi.maker import maker
@@ -76,6 +76,7 @@ class Rule:
         name: names the bad pattern, in kebab-case; that of the file if it is not given.
         family: a group of rules; the folder of the file if it is not given.
         tier: the usual tier of its findings; a single finding may be lower.
+        effect: what its findings usually cost; a single finding may say otherwise.
         fix: what its fixes promise, or None if it has none; the safest first if that depends on
             the place.
         finds: what a declared rule reports: see `torchlint.ruleapi.declared`.
@@ -105,6 +106,7 @@ class Rule:
     name: str = ""
     family: str = ""
     tier: Tier = Tier.DEFAULT
+    effect: Effect = Effect.SMALL
     fix: Applicability | tuple[Applicability, ...] | None = None
     finds: tuple[Pattern, ...] = ()
     unless: tuple[Callable[[Match], object], ...] = ()
@@ -240,6 +242,7 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
+        effect: Effect | None = None,
         fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
@@ -268,6 +271,7 @@ class Rule:
             node,
             message,
             tier=tier,
+            effect=effect,
             fix=fix,
             withheld=withheld,
             related=related,
@@ -309,6 +313,7 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
+        effect: Effect | None = None,
         fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
@@ -336,6 +341,7 @@ class Rule:
             group=group,
             scope=_scope(module, node),
             fingerprint=_fingerprint(module, node),
+            effect=effect or self.effect,
         )
 
     def comment_finding(
@@ -360,6 +366,7 @@ class Rule:
             fix=fix,
             withheld=withheld,
             scope=suppressions.scope(comment),
+            effect=self.effect,
             fingerprint=_digest("".join(module.text[comment.start : comment.end].split())),
         )
 

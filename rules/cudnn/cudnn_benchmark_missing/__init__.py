@@ -70,6 +70,7 @@ from torchlint.rule import (
     Applicability,
     Clue,
     Context,
+    Effect,
     Fact,
     Finding,
     Module,
@@ -109,6 +110,7 @@ _DECIDES = (
 
 rule = Rule(
     code="TL301",
+    effect=Effect.LARGE,
     summary="training with convolutions never turns on `cudnn.benchmark`",
     fix=Applicability.UNSAFE,
     triggers=Triggers(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from torchlint.finding import Applicability, Diagnostic, Finding, Position, Related, Tier
+from torchlint.finding import Applicability, Diagnostic, Effect, Finding, Position, Related, Tier
 from torchlint.report import check_summary as summary
 from torchlint.report.formats import concise, github, json, statistics
 from torchlint.report.terminal.safe_text import Paint
@@ -45,6 +45,7 @@ def test_json_has_every_part_of_a_finding(make_finding: MakeFinding) -> None:
         "name": "item-in-step-loop",
         "tier": "default",
         "severity": "default",
+        "effect": "small",
         "message": finding.message,
         "filename": "train.py",
         "location": {"row": 3, "column": 5},
@@ -216,3 +217,15 @@ def test_one_sentence_counts_what_happened(
 )
 def test_files_that_were_not_checked_are_named(files: tuple[str, ...], said: str) -> None:
     assert summary.not_checked(files, "t.py", ".").startswith(said)
+
+
+def test_a_report_says_where_to_begin_unless_that_is_seen_at_once(
+    make_finding: MakeFinding,
+) -> None:
+    findings = [make_finding(row=row) for row in range(1, 7)]
+    assert summary.costliest(findings) is None
+    findings[1:5] = [each._replace(effect=Effect.LARGE) for each in findings[1:5]]
+    findings[2] = findings[2]._replace(tier=Tier.HINT)
+    said = "Expected to cost most: train.py:2 TL201, train.py:4 TL201, train.py:5 TL201."
+    assert summary.costliest(findings) == said
+    assert summary.costliest(findings[:3]) is None

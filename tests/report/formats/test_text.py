@@ -8,6 +8,7 @@ from tests.notebook_files import notebook
 from torchlint.finding import (
     Applicability,
     Edit,
+    Effect,
     Finding,
     Fix,
     Position,
@@ -230,4 +231,26 @@ def test_a_fix_in_two_cells_is_shown_in_both(make_finding: MakeFinding) -> None:
         "    -b = 2",
         "    +cc = 2",
         "",
+    ]
+
+
+def test_the_largest_cost_comes_first_and_among_those_what_is_certain(
+    make_finding: MakeFinding,
+) -> None:
+    def at(row: int, effect: Effect, **more: object) -> Finding:
+        return make_finding(f"{row}.py", 3, **more)._replace(effect=effect)
+
+    lines = report(
+        at(1, Effect.TINY),
+        at(2, Effect.SMALL),
+        at(3, Effect.LARGE, tier=Tier.HINT),
+        at(4, Effect.LARGE),
+        at(5, Effect.NONE),
+    ).splitlines()
+    assert [line for line in lines if ".py:3:5" in line] == [
+        "4.py:3:5: TL201 item-in-step-loop large",
+        "3.py:3:5: TL201 item-in-step-loop large hint",
+        "2.py:3:5: TL201 item-in-step-loop",
+        "1.py:3:5: TL201 item-in-step-loop",
+        "5.py:3:5: TL201 item-in-step-loop",
     ]

@@ -33,6 +33,7 @@ def _finding(finding: Finding) -> Json:
         "name": finding.name,
         "tier": finding.tier.value,
         "severity": finding.tier.value,
+        "effect": finding.effect.value,
         "message": finding.message,
         "filename": finding.path,
         "location": _place(finding.start),

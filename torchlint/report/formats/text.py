@@ -1,10 +1,10 @@
-"""Findings for people: the place, the message, the source line with a caret, the fix."""
+"""Findings for people, the largest cost first: the place, the message, the source line, the fix."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.finding import Tier
+from torchlint.finding import Effect, Tier
 from torchlint.report.terminal.excerpt import excerpt
 from torchlint.report.terminal.look import INDENT
 from torchlint.report.terminal.safe_text import plural, visible_path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
     """The lines of the report, without the closing sentence."""
-    for first, others in fold(shown.findings):
+    for first, others in fold(sorted(shown.findings, key=lambda each: each.by_effect)):
         yield from _finding(first, others, excerpts, look)
         yield ""
     yield from hidden_hints(shown)
@@ -59,10 +59,11 @@ def _finding(
 ) -> Iterator[str]:
     paint = look.paint
     place = f"{visible_path(first.path)}:{first.start}:"
+    effect = f" {paint.bold('large')}" if first.effect is Effect.LARGE else ""
     tier = "" if first.tier is Tier.DEFAULT else f" {paint.dim(first.tier.value)}"
     tag = fix_tag(first)
     yield (
-        f"{paint.bold(place)} {paint.red(first.code)} {first.name}{tier}"
+        f"{paint.bold(place)} {paint.red(first.code)} {first.name}{effect}{tier}"
         f"{' ' + paint.green(tag) if tag else ''}"
     )
     yield from look.wrapped("", first.message)
