@@ -129,6 +129,90 @@ for epoch in range(epochs):
 
 # head: none
 
+# case: a condition that stays the same for an epoch
+for epoch in range(epochs):
+    for step, (x, y) in enumerate(loader):
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if epoch % args.save_every == 0:  # TL705 | no fix: how often | says: does not change within an epoch
+            torch.save(model.state_dict(), f"{epoch}.pt")
+
+# case: a condition that stays the same for an epoch, and a method that saves
+class Model(nn.Module):
+    def store(self, path):
+        torch.save(self.state_dict(), path)
+
+model = Model()
+for epoch in range(epochs):
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if epoch % 10 == 0:  # TL705
+            model.store(f"{epoch}.pt")
+
+# case: a condition that stays the same for an epoch, and images
+for epoch in range(epochs):
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if epoch % 10 == 0:  # TL705
+            plt.savefig(f"{epoch}.png")
+
+# case: a condition that stays the same for an epoch, for what costs little
+def note(epoch):
+    print(epoch)
+
+for epoch in range(epochs):
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if epoch % 10 == 0:
+            writer.add_scalar("lr", lr, epoch)
+            note(epoch)
+
+# case: the last step of some epochs
+for epoch in range(epochs):
+    for step, (x, y) in enumerate(loader):
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if epoch % 10 == 0 and step == steps - 1:
+            torch.save(model.state_dict(), f"{epoch}.pt")
+
+# case: once in some epochs
+for epoch in range(epochs):
+    saved = False
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if epoch % 10 == 0 and not saved:
+            torch.save(model.state_dict(), f"{epoch}.pt")
+            saved = True
+
+# case: a function decides in some epochs
+for epoch in range(epochs):
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if is_due(epoch):
+            torch.save(model.state_dict(), f"{epoch}.pt")
+
+# case: the first step of some epochs
+for epoch in range(epochs):
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if epoch % 10 == 0:
+            torch.save(model.state_dict(), f"{epoch}.pt")
+            break
+
+# case: a switch of the program
+for epoch in range(epochs):
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
+        if args.save_steps > 0:
+            torch.save(model.state_dict(), f"{epoch}.pt")
+
 # case: an epoch of one step
 for epoch in range(200):
     loss = criterion(model(features)[train], labels[train])
