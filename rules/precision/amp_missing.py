@@ -1,9 +1,10 @@
 """Train in mixed precision, where the GPU has tensor cores for it.
 
 ## What it does
-Reports the first training step of a program that trains convolutions, attention or a network from a
-model zoo on a GPU, and whose text says nothing about mixed precision. It is shown only if you ask
-for pedantic findings: whether a model trains as well in 16 bits is something that you must try.
+Reports, as a hint, the first training step of a program that trains convolutions, attention, a
+network from a model zoo or one that is called like those (`UNet`) on a GPU, and whose text says
+nothing about mixed precision. Whether a model trains as well in 16 bits is something that you must
+try.
 
 ## Why it is slow
 Matrix products and convolutions run on tensor cores, which compute several times as fast in float16
@@ -63,7 +64,7 @@ rule = Rule(
     code="TL501",
     effect=Effect.LARGE,
     summary="a network trains in float32 although the GPU has tensor cores",
-    tier=Tier.PEDANTIC,
+    tier=Tier.HINT,
     finds=(first_step(),),
     message="This program trains in float32; try `torch.autocast` around the forward pass and the "
     "loss.",
@@ -71,7 +72,8 @@ rule = Rule(
     program_has={
         "layers for tensor cores": CODE + r"(?:\bConv(?:Transpose)?[123]d\(|MultiheadAttention\(|"
         r"\bTransformer(?:En|De)coder|scaled_dot_product_attention|\b(?:LSTM|GRU)\(|"
-        r"\b(?:torchvision\.)?models(?:\.(?:[a-z]\w{0,60}\(|__dict__)|\s+as\s)|\btimm\.|from_pretrained\()"
+        r"\b(?:torchvision\.)?models(?:\.(?:[a-z]\w{0,60}\(|__dict__)|\s+as\s)|\btimm\.|from_pretrained\(|"
+        r"(?:U[Nn]et|UNETR|ResNet|DenseNet|EfficientNet|Transformer|ViT)\w{0,40}\()"
     },
     program_lacks=CHOSEN_ELSEWHERE,
     since=(1, 10),
