@@ -1,10 +1,10 @@
 """Train in mixed precision, where the GPU has tensor cores for it.
 
 ## What it does
-Reports, as a hint, the first training step of a program that trains convolutions, attention, a
+Reports the first training step of a program that trains convolutions, attention, a
 network from a model zoo or one that is called like those (`UNet`) on a GPU, and whose text says
-nothing about mixed precision. Whether a model trains as well in 16 bits is something that you must
-try.
+nothing about mixed precision. It is shown only if you ask for pedantic findings: whether a model
+trains as well in 16 bits is something that you must try.
 
 ## Why it is slow
 Matrix products and convolutions run on tensor cores, which compute several times as fast in float16
@@ -64,7 +64,7 @@ rule = Rule(
     code="TL501",
     effect=Effect.LARGE,
     summary="a network trains in float32 although the GPU has tensor cores",
-    tier=Tier.HINT,
+    tier=Tier.PEDANTIC,
     finds=(first_step(),),
     message="This program trains in float32; try `torch.autocast` around the forward pass and the "
     "loss.",

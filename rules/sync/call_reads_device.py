@@ -106,7 +106,8 @@ rule = Rule(
 @rule.on(cst.Call)
 def looks_for_zero(call: cst.Call, module: Module) -> Iterable[Reported]:
     """`normalize(x, mean, std)`, `Normalize(mean, std)(x)` and a name for the latter."""
-    made = origin_of(call.func, module)
+    named = "ormalize" in module.text  # to follow the name of each call takes time
+    made = origin_of(call.func, module) if named else call.func
     function = made.func if isinstance(made, cst.Call) else call.func
     if _NORMALIZE.isdisjoint(module.resolve(function)):
         return ()

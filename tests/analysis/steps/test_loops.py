@@ -445,6 +445,21 @@ EVALUATES = {
         "    for y in other: probe(y)",
         True,
     ),
+    "several models in a step loop, without gradients": (
+        "import torch\nfor x in data:\n  loss.backward()\n  with torch.no_grad():\n"
+        "    for model, name in zip(models, names): probe(x)",
+        False,
+    ),
+    "batches of two loaders in a step loop, without gradients": (
+        "import torch\nfor x in data:\n  loss.backward()\n  with torch.no_grad():\n"
+        "    for a, b in zip(loader, others): probe(x)",
+        True,
+    ),
+    "parameters in a step loop, without gradients": (
+        "import torch\nfor x in data:\n  loss.backward()\n  with torch.no_grad():\n"
+        "    for each in model.parameters(): probe(x)",
+        False,
+    ),
     "a step loop in a function called test": (
         "def test_speed():\n  for x in data:\n    loss.backward()\n    probe(x)",
         False,

@@ -9,12 +9,12 @@ device = torch.device("cuda")
 model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU()).to(device)
 
 # case: a loop at the top level
-for x, y in loader:  # TL501 hint | marks: loader
+for x, y in loader:  # TL501 pedantic | marks: loader
     criterion(model(x), y).backward()
     optimizer.step()
 
 # case: the first loop of two
-for x, y in loader:  # TL501 hint
+for x, y in loader:  # TL501 pedantic
     criterion(model(x), y).backward()
     optimizer.step()
 for x, y in loader:
@@ -22,14 +22,14 @@ for x, y in loader:
     optimizer.step()
 
 # case: a function that takes a step
-def step(x, y):  # TL501 hint | marks: step
+def step(x, y):  # TL501 pedantic | marks: step
     criterion(model(x), y).backward()
     optimizer.step()
 
 # head: a training loop that another file calls
 # file: loop.py
 def train(model, loader, optimizer):
-    for x, y in loader:  # TL501 hint
+    for x, y in loader:  # TL501 pedantic
         loss(model(x), y).backward()
         optimizer.step()
 

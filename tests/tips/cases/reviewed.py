@@ -366,7 +366,7 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = DataLoader(photos, batch_size=64, shuffle=True, num_workers=8)
     for epoch in range(90):
-        for images, labels in loader:  # TL501 hint  # TL502 pedantic
+        for images, labels in loader:  # TL501 pedantic  # TL502 pedantic
             loss = F.cross_entropy(model(images.to(device)), labels.to(device))
             optimizer.zero_grad()
             loss.backward()

@@ -320,7 +320,7 @@ for epoch in range(90):
 model = models.vit_b_16().to(device)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)  # TL403 hint | says: fused=True
 for epoch in range(90):
-    for images, labels in DataLoader(photos, batch_size=8, num_workers=8):  # TL501 hint | says: torch.autocast
+    for images, labels in DataLoader(photos, batch_size=8, num_workers=8):  # TL501 pedantic | says: torch.autocast
         loss = F.cross_entropy(model(images.to(device)), labels.to(device))
         optimizer.zero_grad()
         loss.backward()

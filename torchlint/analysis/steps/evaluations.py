@@ -12,7 +12,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.steps.guards import outside_training, snake
-from torchlint.analysis.steps.loops import BLOCKS, CALLABLES, LOOPS
+from torchlint.analysis.steps.loops import BLOCKS, CALLABLES, LOOPS, goes_over_parts
 from torchlint.analysis.values.iteration import is_over_loader
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Evaluations:
                 return None
             kind = above.__class__
             if kind in LOOPS and child is getattr(above, "body", None):
-                looped = True
+                looped = looped or self._may_take_batches(above)
             elif type(above) is cst.With:
                 if looped and any(self.turns_grad_off(item.item) for item in above.items):
                     return above
@@ -74,6 +74,17 @@ class Evaluations:
                 return above if inside is None and self.is_evaluation(above) else None
             child = above
         return None
+
+    def _may_take_batches(self, loop: cst.CSTNode) -> bool:
+        """Whether a loop may go over batches: one over several models together, over parameters, or
+        over numbers does not."""
+        if not isinstance(loop, cst.For) or is_over_loader(loop.iter, self._values):
+            return True
+        if not isinstance(loop.iter, cst.Call):
+            return True
+        names = self._values.names.resolve(loop.iter.func)
+        others = "builtins.zip" in names or "builtins.range" in names
+        return not others and not goes_over_parts(loop)
 
     def grad_is_off(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
         """Whether `node` is under `torch.no_grad()` within the loop's body, or the function."""

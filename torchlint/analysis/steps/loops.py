@@ -292,7 +292,7 @@ class Loops:
         names: set[str] = set()
         for each in self.loops_around(node):
             inside = each is not loop and loop in self.step_loops
-            if isinstance(each, cst.For) and (inside or _goes_over_parts(each)):
+            if isinstance(each, cst.For) and (inside or goes_over_parts(each)):
                 names |= {name.value for name in _target_names(each.target)}
             if each is loop:
                 break
@@ -403,7 +403,7 @@ def _is_seldom_else(above: cst.CSTNode, child: cst.CSTNode) -> bool:
     return child is above.orelse and usual_truth(above.test) is True
 
 
-def _goes_over_parts(loop: cst.For) -> bool:
+def goes_over_parts(loop: cst.For) -> bool:
     """Whether a loop goes over parameters, buffers or parts of a model."""
     return any(
         isinstance(node, cst.Attribute) and node.attr.value in _PARTS for node in within(loop.iter)
