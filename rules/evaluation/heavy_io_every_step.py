@@ -7,9 +7,6 @@ hints it reports what a logger gets on every step and has to encode or to count 
 `add_image`, `wandb.Image`, …), arrays that are written (`np.save`), and copies of all weights
 (`copy.deepcopy(model.state_dict())`).
 
-It also reports a condition that stays the same for a whole epoch, such as `epoch % 10 == 0` in the
-loop over the batches: in such an epoch each batch writes the file.
-
 ## Why it is slow
 The loop waits for each of them. `torch.save` copies the tensors from the GPU, which waits for the
 step, and then writes them: on a CPU with a local disk, 63 MB took 42 ms. To draw a figure takes
@@ -54,25 +51,10 @@ version, on the CPU as well as on a GPU.
 - PyTorch tutorial, "Saving and Loading Models"
 """
 
-from collections.abc import Iterable, Iterator
-
 import libcst as cst
 
-from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.uses import method_name
-from torchlint.rule import (
-    Context,
-    Effect,
-    Match,
-    Module,
-    Reported,
-    Rule,
-    Tier,
-    Triggers,
-    because,
-    calls,
-    method,
-)
+from torchlint.rule import Context, Effect, Match, Rule, Tier, Triggers, because, calls, method
 
 _SAVES = ("imsave", "imwrite", "save_pretrained", "save_state", "savefig")
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
@@ -141,47 +123,3 @@ rule = Rule(
         )
     ),
 )
-
-
-@rule.on(cst.If)
-def check_condition(node: cst.If, module: Module) -> Iterator[Reported]:
-    """`if epoch % 10 == 0: torch.save(…)` in the loop over the batches."""
-    loop, calls_in_it = module.step_loop(node), module.calls_within(node.body)
-    if loop is None or not any(_writes_file(each, module) for each in calls_in_it):
-        return
-    if _stays_for_an_epoch(node, loop.node, module):
-        message = (
-            "This does not change within an epoch, so in some epochs a file is written on every "
-            "step; write it after the loop over the batches."
-        )
-        yield from rule.report(module, node.test, message, fix=str(rule.change))
-
-
-def _stays_for_an_epoch(node: cst.If, loop: Loop, module: Module) -> bool:
-    """Whether a condition asks for what a loop around the step loop counts, and for nothing that a
-    step changes or that is called, and holds for more than one step."""
-    asked = _names_in([node.test], module)
-    outer = [each.target for each in module.loops.loops_around(loop) if isinstance(each, cst.For)]
-    if not asked & _names_in(outer, module):
-        return because(False, "it does not ask for the epoch")
-    if any(isinstance(each, cst.Break | cst.Return) for each in module.within(node.body)):
-        return because(False, "it holds once")
-    assigning = (cst.AssignTarget, cst.AugAssign, cst.For, cst.NamedExpr)
-    changed = [each.target for each in module.within(loop) if isinstance(each, assigning)]
-    stays = not asked & _names_in(changed, module) and not module.calls_within(node.test)
-    return stays or because(False, "a step may change what it asks for")
-
-
-def _names_in(nodes: Iterable[cst.CSTNode], module: Module) -> set[str]:
-    parts = (part for node in nodes for part in module.within(node))
-    return {part.value for part in parts if isinstance(part, cst.Name)}
-
-
-def _writes_file(call: cst.Call, module: Module) -> bool:
-    """Whether a call writes a file, or runs a method of this file that saves one."""
-    if module.calls(call, "torch.save") or method_name(call) in _SAVES:
-        return True
-    called = module.values.definitions.callee(call)
-    return called is not None and any(
-        module.calls(each, "torch.save") for each in module.calls_within(called.body)
-    )
