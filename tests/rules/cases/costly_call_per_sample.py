@@ -2,10 +2,13 @@
 
 # every program:
 import copy
+import gc
 import os
+import random
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from multiprocessing import Manager
 
 import ffmpeg
 import librosa
@@ -13,6 +16,7 @@ import numpy as np
 import requests
 import torch
 import torchaudio
+from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 from transformers import AutoTokenizer
 
@@ -38,7 +42,7 @@ class Sounds(Dataset):
 
         # case: a tokenizer
         tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")  # TL114 | says: loads a model
-        return tokenizer(path)
+        return tokenizer(path)  # TL114 hint | says: tokenizes a text
 
         # case: a model of the hub
         return torch.hub.load("snakers4/silero-vad", "silero_vad")  # TL114
@@ -82,7 +86,93 @@ class Sounds(Dataset):
 
         # case: what is kept
         self.tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")
-        return self.tokenizer(path)
+        return self.tokenizer(path)  # TL114 hint
+
+        # case: what is kept in a cache
+        spectrum_cache[path] = librosa.stft(path)
+        return spectrum_cache[path]
+
+        # case: a sample of several parts
+        sample = {"path": path}
+        sample["spectrum"] = librosa.stft(path)  # TL114 hint
+        return sample
+
+        # case: a setting, and chance
+        if self.augment and random.random() < self.p:
+            return librosa.effects.pitch_shift(path, sr=16000, n_steps=2)  # TL114 hint
+
+        # case: a process that a setting asks for
+        if self.convert:
+            subprocess.run(["ffmpeg", "-i", path])  # TL114 hint
+
+        # case: what is done for a few
+        if self.spectrum is None:
+            return librosa.stft(path)
+        if len(path) < self.shortest:
+            return librosa.stft(path)
+        try:
+            return self.samples[index]
+        except KeyError:
+            return librosa.stft(path)
+
+        # case: the same again
+        return librosa.stft(path), librosa.stft(path[::-1])  # TL114 hint | marks: librosa.stft(path)
+
+        # case: a spectrogram by a method of something else
+        return self.processor.melspectrogram(path)  # TL114 hint | says: computes features
+
+        # case: a method that is not known to compute
+        return self.processor.load_mel(path), self.processor.melspectrogram()
+
+        # case: a text file
+        return np.loadtxt(path)  # TL114 hint | says: parses numbers from text
+
+        # case: another rate, while it is read
+        return librosa.load(path)  # TL114 hint | says: resamples
+
+        # case: the rate of the file
+        return librosa.load(path, sr=None)
+
+        # case: a list of all keys
+        return list(self.sounds.keys())[index], list(path.keys())  # TL114 hint | marks: list(self.sounds.keys())
+
+        # case: objects are collected
+        gc.collect()  # TL114 | says: goes over all objects
+
+        # case: a model
+        with torch.no_grad():
+            return self.encoder(path), self.scale(path)  # TL114 hint | says: runs a model
+
+        # case: a model by its method
+        return self.clip.encode_text(path)  # TL114 hint
+
+        # case: a model that learns
+        return self.encoder(path)
+
+        # case: a part of a sound
+        wave, rate = torchaudio.load(path)  # TL114 hint | says: decodes a whole sound
+        start = random.randint(0, len(wave) - self.length)
+        return wave[:, start : start + self.length]
+
+        # case: a part of a sound that a method loads
+        wave = self.load_wav(path)  # TL114 hint | says: a part is used
+        wave = wave[index : index + self.length]
+        return wave
+
+        # case: a part of an image, and of an array
+        image = np.array(Image.open(path).convert("RGB"))  # TL114 hint | says: a whole image
+        volume = torch.from_numpy(np.load(path))  # TL114 hint | says: mmap_mode
+        return image[index : index + 64, :64], volume[index : index + 8]
+
+        # case: only the part is read
+        wave, rate = torchaudio.load(path, frame_offset=index, num_frames=self.length)
+        volume = np.load(path, mmap_mode="r")
+        return wave[index : index + 1], volume[index : index + 8]
+
+        # case: all of it is used, or its beginning
+        wave, rate = torchaudio.load(path)
+        spectrum = self.net(self.load_wav(path))
+        return wave[:, : self.length], wave[:, 1:-1], spectrum[index : index + 8]
 
 # head: none
 
@@ -105,7 +195,111 @@ class Sounds(Dataset):
         return self.files[index]
 
     def read(self, path):
-        return subprocess.check_output(["ffmpeg", "-i", path, "-"])
+        return subprocess.check_output(["ffmpeg", "-i", path, "-"])  # TL114 hint
+
+# case: it asks itself for another one now and then
+class Sounds(Dataset):
+    def __getitem__(self, index):
+        if index in self.broken:
+            return self.__getitem__(index + 1)
+        return subprocess.check_output(["ffmpeg", "-i", self.files[index], "-"])  # TL114
+
+# case: a kept transform
+class Sounds(Dataset):
+    def __init__(self):
+        self.mel = torchaudio.transforms.MelSpectrogram()
+        self.other = Other()
+
+    def __getitem__(self, index):
+        return self.mel(index), self.other(index)  # TL114 hint
+
+# case: a stream
+class Sounds(Dataset):
+    def __iter__(self):
+        names = librosa.stft(self.files)
+        for path in self.files:
+            yield librosa.stft(path)  # TL114 hint
+
+# case: a method that gives samples
+class Reader:
+    def get_item(self, index):
+        return librosa.stft(self.files[index])  # TL114 hint
+
+# case: one that is asked for all of them first
+class Reader:
+    def __init__(self):
+        self.items = [self.get_item(index) for index in range(100)]
+
+    def get_item(self, index):
+        return librosa.stft(self.files[index])
+
+# case: one of something else
+class Parser:
+    def get_item(self, index):
+        return librosa.stft(self.files[index])
+
+# case: what a collate function calls
+class Collator:
+    def __call__(self, batch):
+        return [self.crop(each) for each in batch]
+
+    def crop(self, path):
+        return librosa.stft(path)  # TL114 hint
+
+# case: a part that a collate function takes
+class Sounds(Dataset):
+    def __getitem__(self, index):
+        wave, rate = torchaudio.load(self.files[index])  # TL114 hint | says: decodes a whole sound
+        return {"audio": wave}
+
+class Collator:
+    def collate(self, samples):
+        return [each["audio"][self.start : self.end] for each in samples]
+
+# case: a text beside an image
+class Captions(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index]), self.tokenizer(self.texts[index])
+
+# case: a batch of texts
+def collate(texts, tokenizer):
+    return tokenizer(texts)
+
+# case: a cache that nothing fills
+class Sounds(Dataset):
+    def __init__(self, files):
+        self.files, self.cache = files, [None] * len(files)
+
+    def __getitem__(self, index):
+        if self.use_cache and self.cache[index] is not None:  # TL114 hint | says: never filled
+            return self.cache[index]
+        else:
+            return librosa.stft(self.files[index])  # TL114 hint
+
+# case: caches that something may fill
+class Sounds(Dataset):
+    def __init__(self, files):
+        self.cache, self.memo, self.data_cache = {}, {}, {}
+        self.file_cache = fill(files)
+        share(self.data_cache)
+
+    def __getitem__(self, index):
+        if index not in self.cache:
+            self.cache[index] = librosa.stft(self.files[index])
+        self.memo.update({index: 1})
+        return self.cache[index], self.memo[index], self.data_cache[index], self.file_cache[index]
+
+# case: a cache in another process
+class Sounds(Dataset):
+    def __init__(self, files):
+        self.manager = Manager()
+        self.cache = self.manager.dict()  # TL114 hint | says: asks the process
+        self.counts = self.manager.list()
+
+    def __getitem__(self, index):
+        if index not in self.cache:
+            self.cache[index] = librosa.stft(self.files[index])
+        return self.cache[index]
 
 # case: a cache
 class Sounds(Dataset):
@@ -188,10 +382,15 @@ class Sounds(Dataset):
     def __getitem__(self, index):
         return changed(index), kept(index), light(index)
 
+# case: it is called by a setting
+class Sounds(Dataset):
+    def __getitem__(self, index):
+        return decoded(index) if self.raw else index  # TL114 hint
+
 # case: it is called now and then
 class Sounds(Dataset):
     def __getitem__(self, index):
-        return decoded(index) if self.raw else index
+        return decoded(index) if index in self.broken else index
 
 # case: it is called once
 class Sounds(Dataset):

@@ -1,0 +1,271 @@
+"""Do costly work once, not for every sample.
+
+## What it does
+Reports calls in `__getitem__` of a dataset, in a collate function, and in what these call, also in
+another file, that cost far more than reading a sample: starting a process such as `ffmpeg`, loading
+a model or a tokenizer, running a model, asking the network, making a pool of threads, resampling a
+sound or computing its spectrogram, opening a video, filtering an image with SciPy, parsing a text
+file, `copy.deepcopy`, `gc.collect()`, and `np.random.choice` without replacement, which shuffles all
+of its population.
+
+Also sounds, images and arrays that are read as a whole, although the function goes on with a slice
+of them; a cache that is read and never filled; and a cache in a list of a `Manager`, which each read
+copies from another process.
+
+## Why it is slow
+The call is paid for each sample of each epoch. To start a process takes milliseconds; the work of a
+process per sample is rarely more than that. Spectrograms and resampled sounds are the same in each
+epoch, and a batch of them is computed in a fraction of a millisecond on a GPU. Measured on a CPU,
+`np.random.choice(1_000_000, k, replace=False)` takes 30 ms, and the same of
+`np.random.default_rng()` 0.01 ms. Worker processes hide such a cost only as long as there are
+processors for them.
+
+## Example
+```python
+import subprocess
+
+
+class Speech(Dataset):
+    def __getitem__(self, index):
+        command = ["ffmpeg", "-i", self.files[index], "-f", "f32le", "-"]
+        wave = np.frombuffer(subprocess.run(command, capture_output=True).stdout, np.float32)
+        return torch.from_numpy(wave.copy())
+```
+
+## Use instead
+```python
+class Speech(Dataset):
+    def __getitem__(self, index):
+        wave, _ = soundfile.read(self.files[index], dtype="float32")
+        return torch.from_numpy(wave)
+```
+Convert files once, before training. Keep a model, a tokenizer and a pool in the dataset, made in
+`__init__` or at their first use in each worker. Compute spectrograms of the batch on the GPU, or
+keep them in files.
+
+## When it is silent
+Where a condition on the sample decides, such as `if not os.path.exists(path)`; where the result is
+kept; in functions with a cache; in code that loads no samples; in tests. The same call is reported
+once in each block of lines. To tokenize a text is not reported beside an image or a sound, nor in a
+collate function.
+Processes, models, tokenizers and `gc.collect()` are reported by default, and so is
+`np.random.choice` of a hundred thousand elements and more; the rest is a hint, since it may be
+small, or different for each epoch, and so is all that a setting (`if self.augment`) or chance
+decides.
+
+## Fix safety
+There is no fix: what can be kept, and where, depends on the data.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against fixed.py` compares with your own
+version, on the CPU too.
+
+## References
+- NumPy documentation, `numpy.random.Generator.choice`
+- torchaudio documentation, `torchaudio.transforms.Resample`, on its precomputed kernel
+- PyTorch documentation, `torch.utils.data`, "Multi-process data loading"
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.loading.dataset_classes import dataset_class
+from torchlint.analysis.loading.sample_code import loads_samples, makes_sample
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.batches import collates
+from torchlint.rule import Fact, Finding, Module, Project, Reported, Rule, Tier, because, once
+
+from .._per_sample import is_kept, is_rare
+from .costs import MODEL, TOKENS, Cost, cost_of
+from .decoded_parts import part_of, reads_itself
+from .frequency import Often, conditions_of, how_often
+from .unfilled_caches import is_managed, never_filled
+
+_COSTLY_FUNCTION = "costly function"
+_NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
+_MODELS = re.compile(r"(?:^|_)(?:model|encoder|net|vae|clip|backbone|bert|hubert|unet|extractor)$")
+
+rule = Rule(
+    code="TL114",
+    summary="a dataset does costly work for every sample",
+    triggers=(
+        r"__getitems?__|[cC]ollat|get_item|\b(?:subprocess|ffmpeg|librosa|torchaudio|pyworld|"
+        r"nibabel|SimpleITK|decord|ndimage|rdkit)\b|os\.system|torch\.stft|os\.popen|VideoCapture|"
+        r"loadtxt|genfromtxt",
+    ),
+)
+
+
+class Called(NamedTuple):
+    """The dotted name of a function that another file defines."""
+
+    function: str
+
+
+@rule.on(cst.Call)
+def does_costly_work(call: cst.Call, module: Module) -> Iterable[Reported]:
+    part, found = part_of(call, module), _cost_of(call, module)
+    known = found is not None or (part is not None and reads_itself(call, module))
+    needs = None if known else _of_the_project(call, module)
+    found = part or found
+    if found is None and needs is None:
+        return ()
+    if not loads_samples(call, module):
+        return because((), "no `__getitem__` of a dataset and no collate function runs this")
+    if is_kept(call, module):
+        return ()
+    often = how_often(call, module)
+    if often is Often.FEW:
+        decides = next(iter(conditions_of(call, module)), None)
+        return because((), "this runs only under a condition, {}", decides)
+    if not _is_first(call, module):
+        return because((), "an earlier line of the same block does the same")
+    tier = None if found is None else found.tier
+    if often is Often.SOME or not _is_certain(call, module):
+        tier = because(Tier.HINT, "a setting or chance decides whether this runs")
+    message = "" if found is None else _message(call, found)
+    return rule.report(module, call, message, tier=tier, needs=needs)
+
+
+@rule.on(cst.Subscript)
+def reads_an_empty_cache(item: cst.Subscript, module: Module) -> Iterable[Reported]:
+    """The first read of a cache that nothing fills, in each function that loads samples."""
+    if not never_filled(item, module) or not loads_samples(item, module):
+        return ()
+    text = dotted_text(item.value)
+    before = _reads_of_caches(module).get((module.function(item), text))
+    if before is not item:
+        return ()
+    message = f"`{text}` is read and never filled, so each epoch loads all samples anew; fill it."
+    return rule.report(module, item, message, tier=Tier.HINT)
+
+
+@rule.on(cst.Assign)
+def keeps_samples_in_a_manager(assign: cst.Assign, module: Module) -> Iterable[Reported]:
+    """`self.cache = Manager().list()` of a dataset whose samples come from there."""
+    kept = assign.targets[0].target
+    if not isinstance(kept, cst.Attribute) or not is_managed(assign.value, module):
+        return ()
+    reads = (read for read in map(module.parent, module.spelled(kept.attr.value)) if read)
+    if not any(isinstance(read, cst.Attribute) and loads_samples(read, module) for read in reads):
+        return because((), "nothing in the file that loads samples reads {:code}", kept)
+    message = (
+        "Each read of this asks the process of the `Manager`, which copies what it sends; keep "
+        "arrays in shared memory, or a cache in each worker."
+    )
+    return rule.report(module, assign.value, message, tier=Tier.HINT)
+
+
+@rule.on_module
+def records_costly_functions(module: Module) -> Iterator[Fact]:
+    for call in module.nodes(cst.Call):
+        found = cost_of(call, module)
+        if found is None or found is TOKENS or is_kept(call, module):
+            continue
+        often = how_often(call, module)
+        if often is Often.FEW:
+            continue
+        tier = found.tier if often is Often.ALL else Tier.HINT
+        name = module.qualified_name(module.function(call))
+        value = (name, found.does, found.instead, tier.value)
+        yield because(Fact(_COSTLY_FUNCTION, module.path, value), found.does, call)
+
+
+@rule.settle(Called)
+def calls_a_costly_function(finding: Finding, called: Called, project: Project) -> Finding | None:
+    located = project.index.locate(finding.path, called.function)
+    known = finding if finding.message else None
+    if located is None:
+        return known
+    file, rest = located
+    for fact in project.facts(_COSTLY_FUNCTION, [file]):
+        assert isinstance(fact.value, tuple)
+        name, does, instead, tier = fact.value
+        if name == ".".join(rest):
+            function = f"`{called.function.rpartition('.')[2]}` {does} for every sample"
+            message = f"{function}; {instead}."
+            tier = Tier.HINT if finding.tier is Tier.HINT else Tier(tier)
+            found = finding._replace(message=message, tier=tier)
+            return because(found, "{}, in {}", function, fact)
+    return because(known, "`{}` is not known to cost much", called.function)
+
+
+def _message(call: cst.Call, cost: Cost) -> str:
+    return f"`{dotted_text(call.func) or '…'}` {cost.does} for every sample; {cost.instead}."
+
+
+def _is_certain(call: cst.Call, module: Module) -> bool:
+    """Whether a `__getitem__` or a collate function runs a call each time, for certain."""
+    function = module.function(call)
+    runs = makes_sample(call, module) or (function is not None and collates(function, module))
+    return runs and not is_rare(call, module)
+
+
+def _cost_of(call: cst.Call, module: Module) -> Cost | None:
+    found = cost_of(call, module)
+    if found is None and _runs_a_model(call, module):
+        return MODEL
+    little = found is TOKENS and not _is_mainly_text(call, module)
+    return (
+        because(None, "beside a sample that is decoded, its text takes little") if little else found
+    )
+
+
+def _is_mainly_text(call: cst.Call, module: Module) -> bool:
+    """Whether to tokenize is the first work that a `__getitem__` does."""
+    class_ = module.class_(call)
+    dataset = None if class_ is None else dataset_class(class_, module)
+    mainly = dataset is not None and "tok" in dataset.reason.rpartition("calls")[2].lower()
+    return mainly and makes_sample(call, module)
+
+
+def _runs_a_model(call: cst.Call, module: Module) -> bool:
+    """`self.encoder(x)` under `torch.no_grad()`."""
+    if not _MODELS.search(dotted_text(call.func).rpartition(".")[2]) or not call.args:
+        return False
+    return any(
+        isinstance(item.item, cst.Call) and module.calls(item.item, *_NO_GRAD)
+        for above in module.ancestors(call)
+        if isinstance(above, cst.With)
+        for item in above.items
+    )
+
+
+@once
+def _reads_of_caches(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Subscript]:
+    found: dict[tuple[cst.FunctionDef | None, str], cst.Subscript] = {}
+    for each in module.nodes(cst.Subscript):
+        if never_filled(each, module):
+            found.setdefault((module.function(each), dotted_text(each.value)), each)
+    return found
+
+
+def _is_first(call: cst.Call, module: Module) -> bool:
+    """Whether no earlier statement of the same block makes the same call."""
+    return _first_calls(module).get(_place(call, module)) is call
+
+
+@once
+def _first_calls(module: Module) -> dict[tuple[cst.CSTNode | None, str], cst.Call]:
+    found: dict[tuple[cst.CSTNode | None, str], cst.Call] = {}
+    for each in module.nodes(cst.Call):
+        if loads_samples(each, module):
+            found.setdefault(_place(each, module), each)
+    return found
+
+
+def _place(call: cst.Call, module: Module) -> tuple[cst.CSTNode | None, str]:
+    statement = module.statement(call)
+    return (
+        None if statement is None else module.parent(statement),
+        dotted_text(call.func) or module.source(call.func),
+    )
+
+
+def _of_the_project(call: cst.Call, module: Module) -> Called | None:
+    """A function of another file, as far as this file shows."""
+    names = list(module.resolve(call.func))
+    return Called(names[0]) if len(names) == 1 and "." in names[0] else None
