@@ -5,12 +5,12 @@ Reports calls in `__getitem__` of a dataset, in a collate function, and in what 
 another file, that cost far more than reading a sample: starting a process such as `ffmpeg`, loading
 a model or a tokenizer, running a model, asking the network, making a pool of threads, resampling a
 sound or computing its spectrogram, opening a video, filtering an image with SciPy, parsing a text
-file, `copy.deepcopy`, `gc.collect()`, and `np.random.choice` without replacement, which shuffles all
-of its population.
+file, `copy.deepcopy`, `gc.collect()`, and `np.random.choice` without replacement, which shuffles
+all of its population.
 
 Also sounds, images and arrays that are read as a whole, although the function goes on with a slice
-of them; a cache that is read and never filled; and a cache in a list of a `Manager`, which each read
-copies from another process.
+of them; a cache that is read and never filled; and a cache in a list of a `Manager`, which each
+read copies from another process.
 
 ## Why it is slow
 The call is paid for each sample of each epoch. To start a process takes milliseconds; the work of a
