@@ -5,7 +5,8 @@ Reports what is written to disk on every training step: `torch.save`, `save_pret
 `save_state` of Accelerate, figures (`savefig`) and images (`save_image`, `imwrite`, `imsave`). As
 hints it reports what a logger gets on every step and has to encode or to count (`add_histogram`,
 `add_image`, `wandb.Image`, …), arrays that are written (`np.save`), and copies of all weights
-(`copy.deepcopy(model.state_dict())`).
+(`copy.deepcopy(model.state_dict())`), and what is saved under a condition that only the epoch
+decides, such as `if epoch % 10 == 0` in the loop over batches.
 
 ## Why it is slow
 The loop waits for each of them. `torch.save` copies the tensors from the GPU, which waits for the
@@ -51,13 +52,30 @@ version, on the CPU as well as on a GPU.
 - PyTorch tutorial, "Saving and Loading Models"
 """
 
+import re
+from collections.abc import Iterable
+
 import libcst as cst
 
-from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Effect, Match, Rule, Tier, Triggers, because, calls, method
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import is_variable, method_name
+from torchlint.rule import (
+    Context,
+    Effect,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    Triggers,
+    because,
+    calls,
+    method,
+)
 
 _SAVES = ("imsave", "imwrite", "save_pretrained", "save_state", "savefig")
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
+_WRITES = re.compile(r"^_*save(?:_\w+)?$")
 _SHOWN = ("wandb.Histogram", "wandb.Image", "wandb.Video")
 
 
@@ -119,7 +137,51 @@ rule = Rule(
             r"\bsave\(|\bimport save\b|\bsave_image\("
             r"|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
             r"|\b(?:np|numpy)\.savez?|\bdeepcopy\(|\bwandb\b|"
-            rf"\.(?:{'|'.join(_LOGGED)})\(",
+            rf"\.(?:{'|'.join(_LOGGED)})\(|\bsave_\w+\(",
         )
     ),
 )
+
+
+# under a condition that only epochs change --------------------------------------------------------
+
+
+@rule.on(cst.Call)
+def is_written_for_each_batch_of_an_epoch(call: cst.Call, module: Module) -> Iterable[Reported]:
+    """`if epoch % 10 == 0: torch.save(…)` in the loop over batches."""
+    if not _WRITES.search(dotted_text(call.func).rpartition(".")[2]):
+        return ()
+    loop, guard = module.step_loop(call), module.guard(call)
+    if loop is None or not isinstance(guard, cst.If) or module.in_evaluation(loop.node):
+        return because((), "no condition in a loop over batches decides whether this runs")
+    if not _only_epochs_change(guard.test, loop.node, module):
+        return because((), "{} lets this run only now and then", guard)
+    message = (
+        "In some epochs this is written on every batch, since the condition around it only changes "
+        "with the epoch; write it after the loop over batches."
+    )
+    often = "only you know how often it is needed"
+    return (rule.finding(module, call, message, tier=Tier.HINT, fix=often),)
+
+
+def _only_epochs_change(test: cst.BaseExpression, loop: cst.CSTNode, module: Module) -> bool:
+    """Whether a condition depends on what an outer loop counts, and on nothing that a loop sets."""
+    names = [
+        each
+        for each in module.within(test)
+        if isinstance(each, cst.Name) and is_variable(each, module)
+    ]
+    counted = False
+    for name in names:
+        bindings = module.names.lookup(name)
+        if name.value == "self" or any(_is_inside(each.node, loop, module) for each in bindings):
+            return False
+        counted = counted or any(
+            isinstance(each.node, cst.For) and _is_inside(loop, each.node, module)
+            for each in bindings
+        )
+    return counted
+
+
+def _is_inside(node: cst.CSTNode, loop: cst.CSTNode, module: Module) -> bool:
+    return any(above is loop for above in (node, *module.ancestors(node)))

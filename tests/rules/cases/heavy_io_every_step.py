@@ -200,3 +200,35 @@ for step, (x, y) in enumerate(loader):
     criterion(model(x), y).backward()
     optimizer.step()
     torch.save(model.state_dict(), "last.pt")
+
+# head: epochs and batches
+for epoch in range(epochs):
+    for step, (x, y) in enumerate(loader):
+        loss = criterion(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+        # case: a condition that only the epoch decides
+        if epoch % args.interval == 0:
+            torch.save(model.state_dict(), "last.pt")  # TL705 hint | no fix | says: on every batch
+
+        # case: the same, by a method
+        if epoch % args.interval == 0:
+            model.save_weights("last.pt")  # TL705 hint
+
+        # case: a condition that the step decides too
+        if epoch % args.interval == 0 and step == 0:
+            torch.save(model.state_dict(), "last.pt")
+
+        # case: a condition that a method may change
+        if epoch % self.interval == 0:
+            torch.save(model.state_dict(), "last.pt")
+
+        # case: what writes nothing
+        if epoch % args.interval == 0:
+            model.load_weights("last.pt")
+
+    # case: after the batches
+    if epoch % args.interval == 0:
+        torch.save(model.state_dict(), "last.pt")
