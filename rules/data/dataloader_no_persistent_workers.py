@@ -60,7 +60,8 @@ from torchlint.analysis.loading.dataset_classes import Cost
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loader_loops import read_again
 from torchlint.analysis.loading.loaders import has_workers
-from torchlint.analysis.uses import occurrences
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import calls_of, occurrences, parameters_of
 from torchlint.rule import (
     Applicability,
     Argument,
@@ -126,6 +127,28 @@ def _is_changed(dataset: cst.CSTNode, match: Match) -> bool:
     return changed and (elsewhere or any(True for _ in match.module.loops.loops_around(dataset)))
 
 
+def _hands_on_nothing(match: Match) -> bool:
+    """Whether `**options` of the call are those of a function that the file calls without any."""
+    module, call = match.module, match.call
+    starred = [arg.value for arg in call.args if arg.star == "**"]
+    function = module.function(call)
+    if len(starred) != 1 or function is None or module.argument(call, "persistent_workers"):
+        return because(False, "this call has no `**` of a function, or sets `persistent_workers`")
+    options = function.params.star_kwarg
+    if options is None or dotted_text(starred[0]) != options.name.value:
+        return because(False, "`**` of this call may pass `persistent_workers`")
+    known = {each.name.value for each in (*parameters_of(function), *function.params.kwonly_params)}
+    callers = list(calls_of(function, module))
+    passed = {
+        arg.star if arg.keyword is None else arg.keyword.value
+        for each in callers
+        for arg in each.args
+        if arg.star or arg.keyword is not None
+    }
+    nothing = bool(callers) and passed <= known
+    return nothing or because(False, "callers of {:code} may pass `persistent_workers`", function)
+
+
 rule = Rule(
     code="TL103",
     summary="a DataLoader starts its worker processes again in each epoch",
@@ -137,6 +160,10 @@ rule = Rule(
             _LOADER,
             Argument("persistent_workers", missing=True),
             where=(_has_workers, _has_few_loaders, _is_read_again),
+        ),
+        calls(
+            _LOADER,
+            where=(_hands_on_nothing, _has_workers, _has_few_loaders, _is_read_again),
         ),
     ),
     unless=(_gains_nothing, _changes),

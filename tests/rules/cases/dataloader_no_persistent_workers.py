@@ -21,6 +21,58 @@ loader = DataLoader(dataset, 8, True, None, None, 4)  # TL103 hint
 for epoch in range(90):
     train(model, loader)
 
+# case: workers by the default of an option
+from argparse import ArgumentParser
+parser = ArgumentParser()
+parser.add_argument("-j", "--num-workers", type=int, default=4)
+args = parser.parse_args()
+loader = DataLoader(dataset, num_workers=args.num_workers)  # TL103 hint
+for epoch in range(90):
+    train(model, loader)
+
+# case: no workers by the default of an option
+from argparse import ArgumentParser
+parser = ArgumentParser()
+parser.add_argument("--workers", type=int, default=0)
+args = parser.parse_args()
+loader = DataLoader(dataset, num_workers=args.workers)
+other = DataLoader(dataset, num_workers=args.jobs)
+for epoch in range(90):
+    train(model, loader)
+    train(model, other)
+
+# case: workers that the callers of a function ask for
+def build(dataset, workers, shuffle=True, **options):
+    return DataLoader(dataset, num_workers=workers, shuffle=shuffle, **options)  # TL103 hint
+
+loader = build(dataset, 2, shuffle=False)
+for epoch in range(90):
+    train(model, loader)
+
+# case: workers by the default of a function
+def build(dataset, workers=2):
+    return DataLoader(dataset, num_workers=workers)  # TL103 hint
+
+loader = build(dataset)
+for epoch in range(90):
+    train(model, loader)
+
+# case: callers that ask for none, or for more than workers
+def build(dataset, workers, **options):
+    return DataLoader(dataset, num_workers=workers, **options)
+
+def wrapped(dataset, **options):
+    return DataLoader(dataset, num_workers=4, **options)
+
+def other(dataset, **options):
+    return DataLoader(dataset, num_workers=4, **OPTIONS)
+
+loader, second, third = build(dataset, 0), wrapped(dataset, persistent_workers=True), other(dataset)
+for epoch in range(90):
+    train(model, loader)
+    train(model, second)
+    train(model, third)
+
 # case: workers by a name
 WORKERS = 8
 loader = DataLoader(dataset, num_workers=WORKERS)  # TL103 hint

@@ -11,8 +11,8 @@ import libcst as cst
 from torchlint.analysis.literals import UNKNOWN, argument, has_star_args, has_star_kwargs, literal
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.loading.loader_reads import feeds_nothing
-from torchlint.analysis.names import How
-from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
+from torchlint.analysis.names import Binding, How
+from torchlint.analysis.uses import calls_of, method_name, parameters_of, reads_of_targets
 from torchlint.because import because
 
 if TYPE_CHECKING:
@@ -79,15 +79,48 @@ def has_workers(call: cst.Call, module: Module) -> bool:
         bindings = module.flow.reaching(passed)
         known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
         made = bindings[0].value if known else None
+        if len(bindings) == 1 and bindings[0].how is How.PARAMETER:
+            return _callers_ask_for_some(bindings[0], module)
     unknown = "the file does not show how many workers there are: `num_workers` is {:code}"
+    if isinstance(made, cst.Attribute) and _option_asks_for_some(made, module):
+        return True
     if isinstance(made, cst.Call):
         counted = module.calls(made, "os.cpu_count", "multiprocessing.cpu_count")
         return counted or because(False, unknown, passed)
     number = UNKNOWN if made is None else literal(made)
     if number is UNKNOWN:
         return because(False, unknown, passed)
-    some = isinstance(number, int) and number > 0
-    return some or because(False, "`num_workers` is {:code} here", made)
+    return _is_some(made) or because(False, "`num_workers` is {:code} here", made)
+
+
+def _is_some(node: cst.CSTNode | None) -> bool:
+    number = literal(node)
+    return isinstance(number, int) and number > 0
+
+
+def _callers_ask_for_some(binding: Binding, module: Module) -> bool:
+    """Whether all calls in the file of the function that builds a loader ask for workers."""
+    param = binding.node
+    function = module.function(param)
+    unknown = "the file does not show how many workers there are: callers pass {:code}"
+    if not isinstance(param, cst.Param) or function is None:
+        return because(False, unknown, param)
+    names = [each.name.value for each in parameters_of(function)]
+    position = names.index(binding.name) if binding.name in names else None
+    calls = list(calls_of(function, module))
+    passed = [argument(each, binding.name, position) or param.default for each in calls]
+    some = bool(passed) and all(each is not None and _is_some(each) for each in passed)
+    return some or because(False, unknown, param)
+
+
+def _option_asks_for_some(node: cst.Attribute, module: Module) -> bool:
+    """Whether `args.workers` is an option of the file whose default is a number of workers."""
+    for call in module.calls_by_method.get("add_argument", ()):
+        flags = (literal(arg.value) for arg in call.args if arg.keyword is None)
+        options = [each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)]
+        if node.attr.value in options:
+            return _is_some(argument(call, "default"))
+    return False
 
 
 def _is_zero(node: cst.BaseExpression) -> bool:
