@@ -9,10 +9,10 @@ draw; and a Python loop over the samples of a batch.
 
 ## Why it is slow
 Measured on a CPU: to shuffle a million indices takes 30 ms, and to draw 256 of them with
-`np.random.randint` 0.01 ms. To draw 256 samples from a `deque` of a million takes 70 ms, since it is
-walked through to get at an element in its middle, and 0.2 ms from a list. To stack 256 arrays that
-are taken one by one takes twenty times as long as to index one array. The network of an agent is
-often so small that its whole step takes no longer.
+`np.random.randint` 0.01 ms. To draw 256 samples from a `deque` of a million takes 70 ms, since it
+is walked through to get at an element in its middle, and 0.2 ms from a list. To stack 256 arrays
+that are taken one by one takes twenty times as long as to index one array. The network of an agent
+is often so small that its whole step takes no longer.
 
 ## Example
 ```python

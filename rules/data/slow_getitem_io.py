@@ -3,8 +3,9 @@
 ## What it does
 Reports `__getitem__` of a dataset, and what it calls, where it reads or opens the same file for
 every sample: `np.load(self.path)`, `pd.read_csv("labels.csv")`, `h5py.File(self.path)`. Also where
-it searches a whole table (`self.table[self.table.id == key]`), and where it takes rows of a table
-with `iloc`.
+it searches a whole table (`self.table[self.table.id == key]`), where it takes rows of a table with
+`iloc`, where it lists the same folder, and where it takes one column of rows of a Hugging Face
+dataset (`dataset[rows]["label"]`), which reads all columns.
 
 ## Why it is slow
 The time to read the file is paid for each sample and not once, so an epoch costs the size of the
@@ -39,8 +40,8 @@ and turn the columns that you need into arrays.
 Unless the file is the same for all samples for certain: where its name depends on a parameter, an
 item of a list or anything else that may differ; under any condition, such as
 `if self.file is None`; where the result is kept; in functions with a cache; in tests.
-It is a hint for `np.load(path, mmap_mode="r")`, which reads little, and for searches and rows of a
-table.
+It is a hint for `np.load(path, mmap_mode="r")`, which reads little, and for searches, rows and
+columns of a table.
 
 ## Fix safety
 There is no fix: what is kept in memory, and what is opened in each worker process, depends on the
@@ -60,23 +61,22 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.literals import UNKNOWN, literal
-from torchlint.analysis.loading.sample_code import makes_sample
-from torchlint.analysis.names import Binding, How, dotted_text
-from torchlint.analysis.uses import method_name, receiver
-from torchlint.rule import Effect, Module, Reported, Rule, Tier, because
+from torchlint.analysis.literals import literal
+from torchlint.analysis.loading.sample_code import loads_samples, makes_sample
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import receiver
+from torchlint.rule import Module, Reported, Rule, Tier, because
 
+from ._fixed_paths import is_fixed
 from ._per_sample import is_kept, is_rare
 
 _READERS = tuple(
     "numpy.load numpy.loadtxt numpy.genfromtxt torch.load json.load pickle.load joblib.load "
     "h5py.File zipfile.ZipFile tarfile.open sqlite3.connect lmdb.open scipy.io.loadmat "
-    "PIL.Image.open cv2.imread pandas.read_".split()
+    "PIL.Image.open cv2.imread pandas.read_ os.listdir os.scandir glob.glob".split()
 )
+_LISTS = ("os.", "glob.")
 _RUNS_ELSEWHERE = "no `__getitem__` of a dataset in the file runs this"
-_KEEPING = ("os.path.", "pathlib.", "builtins.open", "builtins.str", "gzip.open", "os.fspath")
-_KEEPING_METHODS = frozenset({"joinpath", "open", "as_posix", "format"})
-_DEEPEST = 6
 
 
 rule = Rule(
@@ -84,9 +84,9 @@ rule = Rule(
     effect=Effect.LARGE,
     summary="a dataset reads the same file for every sample",
     triggers=(
-        r"__getitems?__",
+        r"__getitems?__|get_item",
         r"[dD]ataset",
-        r"load|open|read|File\(|connect|pandas|genfromtxt",
+        r"load|open|read|File\(|connect|pandas|genfromtxt|listdir|scandir|glob|hf_d|datasets",
     ),
 )
 
@@ -99,13 +99,14 @@ def reads_the_same_file(call: cst.Call, module: Module) -> Iterable[Reported]:
         return ()
     if not makes_sample(call, module):
         return because((), _RUNS_ELSEWHERE)
-    if not _is_fixed(path, module):
+    if not is_fixed(path, module):
         return because((), "{:code} may be another file for each sample", path or call)
     if is_kept(call, module) or is_rare(call, module):
         return ()
     mapped = module.argument(call, "mmap_mode") is not None
+    what = "folder" if any(name.startswith(_LISTS) for name in names) else "file"
     message = (
-        f"`{dotted_text(call.func)}` reads the same file for every sample; read it once in "
+        f"`{dotted_text(call.func)}` reads the same {what} for every sample; read it once in "
         "`__init__`, or open it once in each worker."
     )
     little = "with `mmap_mode` it reads little of the file"
@@ -132,50 +133,21 @@ def searches_a_table(item: cst.Subscript, module: Module) -> Iterable[Reported]:
     return rule.report(module, item, message, tier=Tier.HINT)
 
 
-# fixed paths --------------------------------------------------------------------------------------
-
-
-def _is_fixed(node: cst.BaseExpression | None, module: Module, depth: int = 0) -> bool:
-    """Whether an expression is the same for all samples, for certain: made of literals, of what
-    the constructor keeps, and of names of the module."""
-    if depth > _DEEPEST:
-        return False
-    if isinstance(node, cst.Name):
-        bindings = module.flow.reaching(node)
-        return bool(bindings) and all(_is_bound_once(each, module, depth) for each in bindings)
-    if isinstance(node, cst.Attribute):
-        return _is_same_for_all(node, module, depth)
-    parts: list[cst.BaseExpression] = []
-    if isinstance(node, cst.Call):
-        parts = [arg.value for arg in node.args]
-        if method_name(node) in _KEEPING_METHODS:
-            parts.append(receiver(node))
-        elif not any(name.startswith(_KEEPING) for name in module.resolve(node.func)):
-            return False
-    elif isinstance(node, cst.BinaryOperation):
-        parts = [node.left, node.right]
-    elif isinstance(node, cst.FormattedString):
-        whole = (each for each in node.parts if isinstance(each, cst.FormattedStringExpression))
-        parts = [each.expression for each in whole]
-    elif literal(node) is UNKNOWN:
-        return False
-    return all(_is_fixed(each, module, depth + 1) for each in parts)
-
-
-def _is_bound_once(binding: Binding, module: Module, depth: int) -> bool:
-    if binding.how is How.IMPORT:
-        return True
-    if binding.how not in (How.ASSIGNMENT, How.CONTEXT):
-        return False
-    return module.function(binding.node) is None or _is_fixed(binding.value, module, depth + 1)
-
-
-def _is_same_for_all(node: cst.Attribute, module: Module, depth: int) -> bool:
-    """`self.path` that only the constructor sets; `args.path` of the module."""
-    if dotted_text(node.value) == "self":
-        bindings = module.values.assigned(module.class_(node), node.attr.value)
-        return bool(bindings) and not any(makes_sample(each.node, module) for each in bindings)
-    return _is_fixed(node.value, module, depth + 1)
+@rule.on(cst.Subscript)
+def reads_all_columns_of_rows(item: cst.Subscript, module: Module) -> Iterable[Reported]:
+    """`self.hf_dataset[rows]["label"]`."""
+    rows = item.value
+    if not isinstance(rows, cst.Subscript) or not isinstance(_key(item), str):
+        return ()
+    if not _is_hugging_face_table(rows.value, module):
+        return because((), "{:code} is not known as a dataset of Hugging Face", rows.value)
+    if isinstance(_key(rows), str) or not loads_samples(item, module):
+        return because((), "no `__getitem__` of a dataset runs this, or it takes a column first")
+    message = (
+        "This reads and converts all columns of these rows for one of them; choose the column "
+        "first (`select_columns`), or keep it in an array."
+    )
+    return rule.report(module, item, message, tier=Tier.HINT)
 
 
 # tables -------------------------------------------------------------------------------------------
@@ -207,3 +179,20 @@ def _comes_from_pandas(made: cst.BaseExpression | None, module: Module) -> bool:
             return True
         made = receiver(made)
     return False
+
+
+def _key(item: cst.Subscript) -> object:
+    index = item.slice[0].slice
+    return literal(index.value) if isinstance(index, cst.Index) else None
+
+
+def _is_hugging_face_table(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether it is a dataset of Hugging Face, by what made it or by its name."""
+    if isinstance(node, cst.Attribute):
+        bindings = module.values.assigned(module.class_(node), node.attr.value)
+    else:
+        bindings = module.flow.reaching(node)
+    made = [each.value for each in bindings if isinstance(each.value, cst.Call)]
+    if any(name.startswith("datasets.") for each in made for name in module.resolve(each.func)):
+        return True
+    return dotted_text(node).rpartition(".")[2] in ("hf_dataset", "hf_ds")

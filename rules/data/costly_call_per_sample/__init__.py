@@ -78,8 +78,9 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import collates
 from torchlint.rule import Fact, Finding, Module, Project, Reported, Rule, Tier, because, once
 
+from .._fixed_paths import is_fixed
 from .._per_sample import is_kept, is_rare
-from .costs import MODEL, TOKENS, Cost, cost_of
+from .costs import MODEL, READS, TOKENS, Cost, cost_of
 from .decoded_parts import part_of, reads_itself
 from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
@@ -138,7 +139,7 @@ def reads_an_empty_cache(item: cst.Subscript, module: Module) -> Iterable[Report
     text = dotted_text(item.value)
     before = _reads_of_caches(module).get((module.function(item), text))
     if before is not item:
-        return ()
+        return because((), "{:code} is read above", before)
     message = f"`{text}` is read and never filled, so each epoch loads all samples anew; fill it."
     return rule.report(module, item, message, tier=Tier.HINT)
 
@@ -208,10 +209,12 @@ def _cost_of(call: cst.Call, module: Module) -> Cost | None:
     found = cost_of(call, module)
     if found is None and _runs_a_model(call, module):
         return MODEL
-    little = found is TOKENS and not _is_mainly_text(call, module)
-    return (
-        because(None, "beside a sample that is decoded, its text takes little") if little else found
-    )
+    path = call.args[0].value if call.args else None
+    if found in READS and path is not None and is_fixed(path, module):
+        return because(None, "it reads the same for each sample, which TL108 reports")
+    if found is TOKENS and not _is_mainly_text(call, module):
+        return because(None, "beside a sample that is decoded, its text takes little")
+    return found
 
 
 def _is_mainly_text(call: cst.Call, module: Module) -> bool:

@@ -52,6 +52,7 @@ MODEL = Cost(
     "runs a model", "keep its results in a file, or run it for the batch in the training process"
 )
 _SHUFFLED = Cost("shuffles all of its population", "use `np.random.default_rng().choice`")
+READS = (_PARSED, _FOLDER)
 _MANY = 100_000
 _CHOICE = "numpy.random.choice"
 

@@ -127,6 +127,9 @@ class Sounds(Dataset):
         # case: a text file
         return np.loadtxt(path)  # TL114 hint | says: parses numbers from text
 
+        # case: a text file that TL108 reports
+        return np.loadtxt("labels.txt")[index], os.listdir(path)  # TL114 hint | marks: os.listdir(path)
+
         # case: another rate, while it is read
         return librosa.load(path)  # TL114 hint | says: resamples
 

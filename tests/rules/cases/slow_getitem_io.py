@@ -307,3 +307,36 @@ from torch.utils.data import Dataset as Base
 class Images(Base):
     def __getitem__(self, index):
         return np.genfromtxt("all.csv")[index]  # TL108
+
+# case: a folder that is listed again
+class Spectra(Dataset):
+    def __init__(self, root):
+        self.root = root
+
+    def __getitem__(self, index):
+        name = os.listdir(self.root)[index]  # TL108 | says: the same folder
+        return np.load(os.path.join(self.root, name)), os.listdir(os.path.join(self.root, name))
+
+# case: one column of rows of a table of Hugging Face
+import datasets
+
+class Frames(Dataset):
+    def __init__(self, path):
+        self.rows = datasets.load_from_disk(path)
+
+    def __getitem__(self, index):
+        return self.rows[index : index + 8]["time"]  # TL108 hint | says: all columns
+
+# case: a table by its name, in a reader
+class FrameReader:
+    def get_item(self, index):
+        return self.hf_dataset[index]["time"]  # TL108 hint
+
+# case: a column first, other tables, and what runs once
+class Frames(Dataset):
+    def __init__(self, path):
+        self.hf_dataset = load(path)
+        self.first = self.hf_dataset[0]["time"]
+
+    def __getitem__(self, index):
+        return self.hf_dataset["time"][index], self.items[index]["time"], self.hf_dataset[index]
