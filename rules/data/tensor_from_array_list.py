@@ -23,7 +23,8 @@ states = torch.as_tensor(np.stack([np.asarray(frame) for frame in frames]), dtyp
 ## When it is silent
 Lists of Python numbers, such as token ids; lists of tensors (`torch.stack` is as fast); a `deque`
 of returns; lists in which any element may be something other than an array; tests and
-documentation.
+documentation. A list of slices of samples, of which a collate function or a dataset makes a tensor
+of floats, is a hint: they may be lists.
 
 ## Fix safety
 - `np.stack` is **safe** for a list literal whose arrays have one known type. Otherwise it is
@@ -54,7 +55,8 @@ from torchlint.analysis.arrays.tensor_constructors import (
     tensor_constructor,
 )
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.names import How
+from torchlint.analysis.loading.sample_code import loads_samples
+from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name, methods_called_on
 from torchlint.analysis.values.kinds import ARRAYS, NO_VALUE, TENSORS, UNKNOWN_VALUE, Kind, Value
 from torchlint.rule import (
@@ -66,6 +68,7 @@ from torchlint.rule import (
     Outline,
     Reported,
     Rule,
+    Tier,
     Triggers,
     because,
     edits,
@@ -85,6 +88,7 @@ _ITEMS = (
     "Each `.item()` reads one number from its tensor, and waits if that is on the GPU; join the "
     "tensors with `torch.stack`."
 )
+_SLICES_ADDED = r"\+=\s{0,9}\[\w{1,90}\["
 _COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp)
 
 
@@ -101,6 +105,8 @@ def _may_build_number_by_number(outline: Outline) -> bool:
     if not outline.matches(_ARRAYS_AROUND):
         return because(False, "the file has no arrays, and no tensor of what `.item()` returns")
     names = {node.id for node in given if isinstance(node, ast.Name)}
+    if outline.matches(_SLICES_ADDED):
+        return True
     listed = any(map(_is_list, (*given, *outline.assigned(*names))))
     return listed or because(False, "no tensor of the file is made from a list that it shows")
 
@@ -145,6 +151,10 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Report
         return because((), "{:code} is not known to be an array", tolist.value)
     if _elements_of(node, module).only(ARRAYS):
         return rule.report(module, call, _ARRAYS, fix=_joined(made, module))
+    if _makes_floats(made) and loads_samples(call, module) and _holds_slices(node, module):
+        unsure = "only slices and a float type show that these are arrays"
+        tier = because(Tier.HINT, unsure)
+        return rule.report(module, call, _ARRAYS, tier=tier, fix=unsure)
     return because((), "{:code} is not known to be a list of arrays", node)
 
 
@@ -256,6 +266,33 @@ def _elements_of_name(node: cst.Name, module: Module) -> Value:
         if any(each in bindings for each in module.flow.reaching(owner)):
             elements |= _grown(call, module)
     return elements
+
+
+def _makes_floats(made: Constructor) -> bool:
+    """`torch.FloatTensor(x)`, `torch.tensor(x, dtype=torch.float32)`."""
+    kind = dotted_text(argument(made.call, "dtype")).rpartition(".")[2]
+    return made.method == "float" or kind.startswith("float")
+
+
+def _holds_slices(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether each element of a list that a collate function fills is a slice of a sample, as
+    `audio[start : start + length]` is."""
+    if isinstance(node, cst.ListComp):
+        return _is_slice(node.elt)
+    if not isinstance(node, cst.Name):
+        return False
+    added: list[cst.BaseExpression] = []
+    for binding in module.names.lookup(node):
+        if binding.how is How.UPDATE and isinstance(binding.value, cst.List):
+            added += [each.value for each in binding.value.elements]
+    for call in methods_called_on(node, module):
+        if method_name(call) == "append" and len(call.args) == 1:
+            added.append(call.args[0].value)
+    return bool(added) and all(map(_is_slice, added))
+
+
+def _is_slice(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice)
 
 
 def _makes_list(value: cst.BaseExpression | None, module: Module) -> bool:

@@ -21,6 +21,27 @@ def load(names):
         rows.append(np.load(name))
     return torch.tensor(rows)  # TL106
 
+# case: slices of samples
+def collate(batch):
+    waves, labels, mels = [], [], []
+    for wave, mel, label in batch:
+        waves += [wave[:8192]]
+        mels.append(mel[4 : 4 + 32])
+        labels += [label]
+    waves = torch.tensor(waves, dtype=torch.float)  # TL106 hint | no fix: only slices
+    mels = torch.FloatTensor(mels)  # TL106 hint
+    return waves, mels, torch.tensor(labels, dtype=torch.float)
+
+# case: slices of ids, and slices elsewhere
+def collate(batch):
+    ids = []
+    for sample in batch:
+        ids += [sample[:512]]
+    return torch.tensor(ids)
+
+def windows(rows):
+    return torch.tensor([row[:4] for row in rows], dtype=torch.float)
+
 # case: an alias of typed constructors
 Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
 x = Tensor([np.zeros(3), np.ones(3)])  # TL106
