@@ -71,7 +71,7 @@ from torchlint.rule import Module, Reported, Rule, Tier, because, once
 
 _BUFFERS = re.compile(r"buffer|replay|memory|storage", re.IGNORECASE)
 _SAMPLES = re.compile(r"^_*(?:sample|draw)(?:_|$)|^get_batch$|_sample$|^__next__$")
-_TREE = re.compile(r"^self\.(?:\w+\.)*\w*tree\.(?:get|get_leaf|retrieve)$")
+_TREE = re.compile(r"tree\.(?:get|get_leaf|retrieve)$")
 _FEW = 10_000
 _BATCH = re.compile(r"batch|\bsize\(0\)|\bshape\[0\]|\bbs\b|num_agents")
 _WHOLE = ("numpy.array", "numpy.asarray", "numpy.stack", "numpy.concatenate", "torch.tensor",

@@ -80,7 +80,7 @@ from torchlint.rule import Fact, Finding, Module, Project, Reported, Rule, Tier,
 
 from .._fixed_paths import is_fixed
 from .._per_sample import is_kept, is_rare
-from .costs import MODEL, READS, TOKENS, Cost, cost_of
+from .costs import MODEL, READS, TOKENS, Costly, cost_of
 from .decoded_parts import part_of, reads_itself
 from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
@@ -194,7 +194,7 @@ def calls_a_costly_function(finding: Finding, called: Called, project: Project) 
     return because(known, "`{}` is not known to cost much", called.function)
 
 
-def _message(call: cst.Call, cost: Cost) -> str:
+def _message(call: cst.Call, cost: Costly) -> str:
     return f"`{dotted_text(call.func) or '…'}` {cost.does} for every sample; {cost.instead}."
 
 
@@ -205,7 +205,7 @@ def _is_certain(call: cst.Call, module: Module) -> bool:
     return runs and not is_rare(call, module)
 
 
-def _cost_of(call: cst.Call, module: Module) -> Cost | None:
+def _cost_of(call: cst.Call, module: Module) -> Costly | None:
     found = cost_of(call, module)
     if found is None and _runs_a_model(call, module):
         return MODEL

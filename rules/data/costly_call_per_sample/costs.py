@@ -14,7 +14,7 @@ from torchlint.rule import Module, Tier, because
 from .._tokenizers import tokenizes
 
 
-class Cost(NamedTuple):
+class Costly(NamedTuple):
     """What a call does for every sample, and what to do instead."""
 
     does: str
@@ -22,36 +22,36 @@ class Cost(NamedTuple):
     tier: Tier = Tier.HINT
 
 
-_PROCESS = Cost("starts a process", "call a library, or do it once before training", Tier.DEFAULT)
-_LOADED = Cost("loads a model", "load it in `__init__`", Tier.DEFAULT)
-_COLLECTS = Cost("goes over all objects of the process", "remove it", Tier.DEFAULT)
-_SOUND = Cost(
+_PROCESS = Costly("starts a process", "call a library, or do it once before training", Tier.DEFAULT)
+_LOADED = Costly("loads a model", "load it in `__init__`", Tier.DEFAULT)
+_COLLECTS = Costly("goes over all objects of the process", "remove it", Tier.DEFAULT)
+_SOUND = Costly(
     "computes features of a sound on the CPU",
     "keep what is the same in each epoch, or compute it for the batch on the GPU",
 )
-_RESAMPLED = Cost("decodes and resamples a sound", "resample the files once, before training")
-_COPIED = Cost("copies all that it reaches", "copy what changes")
-_PARSED = Cost("parses numbers from text", "convert the files once, to `.npy` or the like")
-_VIDEO = Cost("opens and decodes a video", "decode only the frames that are used, or extract them")
-_VOLUME = Cost(
+_RESAMPLED = Costly("decodes and resamples a sound", "resample the files once, before training")
+_COPIED = Costly("copies all that it reaches", "copy what changes")
+_PARSED = Costly("parses numbers from text", "convert the files once, to `.npy` or the like")
+_VIDEO = Costly("opens and decodes a video", "decode only the frames that are used")
+_VOLUME = Costly(
     "reads and unpacks a whole image of medicine",
     "keep it in memory, or as an array that `np.load(…, mmap_mode='r')` reads in part",
 )
-_FILTERED = Cost(
+_FILTERED = Costly(
     "filters an image on the CPU", "do it once, before training, or for the batch on the GPU"
 )
-_STRUCTURE = Cost("computes a graph, a tree or a fit", "compute it once, and keep it in a file")
-_WORDS = Cost("takes a text apart", "do it once, before training")
-TOKENS = Cost("tokenizes a text", "tokenize the texts once, before training")
-_NETWORK = Cost("asks the network", "download before training")
-_POOL = Cost("starts a pool of threads or processes", "keep one for each worker of the loader")
-_FOLDER = Cost("lists a folder", "list it once in `__init__`")
-_TABLE = Cost("builds a table of pandas", "keep the columns as arrays")
-_KEYS = Cost("makes a list of all keys", "make it once in `__init__`")
-MODEL = Cost(
+_STRUCTURE = Costly("computes a graph, a tree or a fit", "compute it once, and keep it in a file")
+_WORDS = Costly("takes a text apart", "do it once, before training")
+TOKENS = Costly("tokenizes a text", "tokenize the texts once, before training")
+_NETWORK = Costly("asks the network", "download before training")
+_POOL = Costly("starts a pool of threads or processes", "keep one for each worker of the loader")
+_FOLDER = Costly("lists a folder", "list it once in `__init__`")
+_TABLE = Costly("builds a table of pandas", "keep the columns as arrays")
+_KEYS = Costly("makes a list of all keys", "make it once in `__init__`")
+MODEL = Costly(
     "runs a model", "keep its results in a file, or run it for the batch in the training process"
 )
-_SHUFFLED = Cost("shuffles all of its population", "use `np.random.default_rng().choice`")
+_SHUFFLED = Costly("shuffles all of its population", "use `np.random.default_rng().choice`")
 READS = (_PARSED, _FOLDER)
 _MANY = 100_000
 _CHOICE = "numpy.random.choice"
@@ -100,15 +100,15 @@ _MODEL_METHODS = frozenset(
 
 
 @cache
-def _by_package() -> dict[str, list[tuple[str, Cost]]]:
-    found: dict[str, list[tuple[str, Cost]]] = {}
+def _by_package() -> dict[str, list[tuple[str, Costly]]]:
+    found: dict[str, list[tuple[str, Costly]]] = {}
     for cost, *names in _BY_NAME:
         for name in names:
             found.setdefault(name.partition(".")[0], []).append((name, cost))
     return found
 
 
-def cost_of(call: cst.Call, module: Module) -> Cost | None:
+def cost_of(call: cst.Call, module: Module) -> Costly | None:
     """What a call costs, if that is known to be much."""
     names = module.resolve(call.func)
     for name in names:
@@ -131,7 +131,7 @@ def cost_of(call: cst.Call, module: Module) -> Cost | None:
     return _by_word(call, method, module) if not names else None
 
 
-def _by_word(call: cst.Call, method: str, module: Module) -> Cost | None:
+def _by_word(call: cst.Call, method: str, module: Module) -> Costly | None:
     """What the method of an object costs that this file does not define."""
     if module.definitions.callee(call) is not None:
         return None
@@ -176,7 +176,7 @@ def _is_of_ffmpeg(call: cst.Call, module: Module) -> bool:
     return False
 
 
-def _choice(call: cst.Call, module: Module) -> Cost | None:
+def _choice(call: cst.Call, module: Module) -> Costly | None:
     if module.literal(module.argument(call, "replace", 2)) is not False:
         return because(None, "with replacement it draws only as many as it gives")
     if module.argument(call, "p", 3) is not None:

@@ -12,17 +12,17 @@ from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
 from torchlint.rule import Module, once
 
-from .costs import Cost
+from .costs import Costly
 
-_SOUND = Cost(
+_SOUND = Costly(
     "decodes a whole sound, of which a part is used",
     "read only that part (`soundfile.read(…, start, frames)`, `frame_offset` of torchaudio)",
 )
-_IMAGE = Cost(
+_IMAGE = Costly(
     "decodes a whole image, of which a part is used",
     "keep crops, or an array that `np.load(…, mmap_mode='r')` reads in part",
 )
-_ARRAY = Cost(
+_ARRAY = Costly(
     "reads a whole array, of which a part is used", "pass `mmap_mode='r'`, which reads that part"
 )
 _READERS = {
@@ -45,7 +45,7 @@ _PARTS = ("frame_offset", "num_frames", "start", "stop", "frames", "offset", "du
           "mmap_mode")  # fmt: skip
 
 
-def part_of(call: cst.Call, module: Module) -> Cost | None:
+def part_of(call: cst.Call, module: Module) -> Costly | None:
     """What a call that reads a file costs, if the function goes on with a slice of it."""
     found = _reader(call, module)
     if found is None or any(module.argument(call, each) is not None for each in _PARTS):
@@ -63,7 +63,7 @@ def reads_itself(call: cst.Call, module: Module) -> bool:
     return any(name in _READERS for name in module.resolve(call.func))
 
 
-def _reader(call: cst.Call, module: Module) -> Cost | None:
+def _reader(call: cst.Call, module: Module) -> Costly | None:
     names = module.resolve(call.func)
     found = next((_READERS[name] for name in names if name in _READERS), None)
     spelled = method_name(call) or dotted_text(call.func)
