@@ -55,7 +55,7 @@ def part_of(call: cst.Call, module: Module) -> Costly | None:
     name, function = _name_of(call, module), module.function(call)
     if not name or function is None:
         return None
-    return found if name in _sliced(module, function) else None
+    return found if name in _sliced(module, function, found is _ARRAY) else None
 
 
 def reads_itself(call: cst.Call, module: Module) -> bool:
@@ -93,13 +93,18 @@ def _wraps(call: cst.Call, module: Module) -> bool:
 
 
 @once
-def _sliced(module: Module, function: cst.FunctionDef) -> frozenset[str]:
-    """The names of a function of which it takes parts: `wave[start : start + length]`."""
+def _sliced(
+    module: Module,
+    function: cst.FunctionDef,
+    rows: bool,
+) -> frozenset[str]:
+    """The names of a function of which it takes parts: `wave[start : start + length]`. With
+    `rows`, only those of which it takes rows, which lie together in a file."""
     return frozenset(
         node.value.value
         for node in module.within(function.body)
         if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name)
-        if any(_is_window(each.slice, module) for each in node.slice)
+        if any(_is_window(each.slice, module) for each in node.slice[: 1 if rows else None])
     )
 
 

@@ -167,6 +167,11 @@ class Sounds(Dataset):
         volume = torch.from_numpy(np.load(path))  # TL114 hint | says: mmap_mode
         return image[index : index + 64, :64], volume[index : index + 8]
 
+        # case: columns, which lie apart in the file
+        return np.load(path)[:, index : index + 8]
+        volume = np.load(path)
+        return volume[:, index : index + 8]
+
         # case: only the part is read
         wave, rate = torchaudio.load(path, frame_offset=index, num_frames=self.length)
         volume = np.load(path, mmap_mode="r")
