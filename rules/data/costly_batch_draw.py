@@ -67,7 +67,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import method_name, receiver
-from torchlint.rule import Module, Reported, Rule, Tier, because, once
+from torchlint.rule import Effect, Module, Reported, Rule, Tier, because, once
 
 _BUFFERS = re.compile(r"buffer|replay|memory|storage", re.IGNORECASE)
 _SAMPLES = re.compile(r"^_*(?:sample|draw)(?:_|$)|^get_batch$|_sample$|^__next__$")
@@ -95,6 +95,7 @@ _ALL_SUMMED = (
 
 rule = Rule(
     code="TL115",
+    effect=Effect.LARGE,
     summary="drawing a batch costs as much as the whole buffer",
     tier=Tier.HINT,
     triggers=(

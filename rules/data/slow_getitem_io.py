@@ -65,7 +65,7 @@ from torchlint.analysis.literals import literal
 from torchlint.analysis.loading.sample_code import loads_samples, makes_sample
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import receiver
-from torchlint.rule import Module, Reported, Rule, Tier, because
+from torchlint.rule import Effect, Module, Reported, Rule, Tier, because
 
 from ._fixed_paths import is_fixed
 from ._per_sample import is_kept, is_rare

@@ -63,7 +63,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.uses import method_name, receiver
-from torchlint.rule import Context, Module, Reported, Rule, Tier, because
+from torchlint.rule import Context, Effect, Module, Reported, Rule, Tier, because
 
 _ON_THE_CPU = (
     "sklearn.metrics.", "skimage.metrics.", "pesq.", "pystoi.", "jiwer.", "editdistance.",
@@ -78,6 +78,7 @@ _KEEPS_ALL = re.compile(
 
 rule = Rule(
     code="TL714",
+    effect=Effect.LARGE,
     summary="a costly metric is computed on every training step",
     tier=Tier.HINT,
     contexts=(Context.HOT,),

@@ -76,7 +76,18 @@ from torchlint.analysis.loading.dataset_classes import dataset_class
 from torchlint.analysis.loading.sample_code import loads_samples, makes_sample
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import collates
-from torchlint.rule import Fact, Finding, Module, Project, Reported, Rule, Tier, because, once
+from torchlint.rule import (
+    Effect,
+    Fact,
+    Finding,
+    Module,
+    Project,
+    Reported,
+    Rule,
+    Tier,
+    because,
+    once,
+)
 
 from .._fixed_paths import is_fixed
 from .._per_sample import is_kept, is_rare
@@ -91,6 +102,7 @@ _MODELS = re.compile(r"(?:^|_)(?:model|encoder|net|vae|clip|backbone|bert|hubert
 
 rule = Rule(
     code="TL114",
+    effect=Effect.LARGE,
     summary="a dataset does costly work for every sample",
     triggers=(
         r"__getitems?__|[cC]ollat|get_item|\b(?:subprocess|ffmpeg|librosa|torchaudio|pyworld|"
