@@ -90,7 +90,23 @@ def _has_few_loaders(match: Match) -> bool:
 
 
 def _is_read_again(match: Match) -> bool:
-    return read_again(match.call, match.module) is not None
+    return _is_returned(match) or read_again(match.call, match.module) is not None
+
+
+def _is_returned(match: Match) -> bool:
+    """Whether the function that makes the loader returns it, alone or with others: what trains in
+    another file reads it in each epoch."""
+    module, function = match.module, match.module.function(match.call)
+    if function is None:
+        return False
+    for answer in module.definitions.returns(function):
+        given = answer.value
+        parts = [each.value for each in given.elements] if isinstance(given, cst.Tuple) else [given]
+        for part in parts:
+            made = [part, *(each.value for each in module.flow.reaching(part))]
+            if any(each is match.call for each in made):
+                return True
+    return False
 
 
 def _gains_nothing(match: Match) -> bool:

@@ -114,6 +114,21 @@ for epoch in range(90):
     sampler.set_epoch(epoch)
     train(model, loader)
 
+# case: a function returns the loader, and another file trains
+def make_loader(photos):
+    return DataLoader(photos, num_workers=4)  # TL103 hint
+
+# case: a function returns the loader together with others
+def load_data(photos, others):
+    training = DataLoader(photos, num_workers=4)  # TL103 hint
+    stats = others.mean()
+    return training, stats
+
+# case: a function returns what it has read
+def load_all(photos):
+    loader = DataLoader(photos, num_workers=4)
+    return [x for x in loader]
+
 # case: kept
 loader = DataLoader(dataset, num_workers=4, persistent_workers=True)
 for epoch in range(90):
