@@ -3,7 +3,7 @@
 ## What it does
 Reports a loop over the parameters of a model that updates a moving average of each, on every
 training step: for a target network, a momentum encoder, a teacher, or the weights to evaluate
-with.
+with. Where nothing shows which steps call it, as in the method `update` of a class, it is a hint.
 
 ## Why it is slow
 Each parameter takes two or more kernels, and Python starts them one after the other. A network with
@@ -34,14 +34,13 @@ torch 2.1.
 
 ## When it is silent
 Under `if step % 100 == 0` and similar conditions; for a plain copy of all parameters; where the
-weights do not add up to 1, as in an optimizer; for buffers; in tests and documentation; for a torch
-before 2.1.
+weights do not add up to 1, as in an optimizer; for buffers; in tests and documentation.
 
 ## Fix safety
 **Unsafe**: `get_ema_multi_avg_fn` computes `average + (1 - decay) * (x - average)`, which rounds
 differently. It also needs both lists to have the same length, dtypes and device. There is a fix
 where the loop only computes one average of `zip(a.parameters(), b.parameters())`, or of names
-that were given `list(a.parameters())`.
+that were given `list(a.parameters())`; before torch 2.1 there is none.
 
 ## How verify confirms it
 It measures the fix, on a CPU too; losses of the trained network are bitwise equal as long as the
@@ -79,8 +78,7 @@ rule = Rule(
     code="TL216",
     summary="a moving average of the parameters is computed one by one on every training step",
     fix=Applicability.UNSAFE,
-    contexts=(Context.HOT,),
-    since=(2, 1),
+    else_hint=(Context.HOT,),
     triggers=(r"parameters\(|state_dict\(", r"\+|add_\(|sub_\(|lerp"),
     may_change="the average rounds differently",
 )
@@ -92,11 +90,15 @@ def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Re
         return ()
     if not _averages(loop, module):
         return because((), "nothing in the loop is known to be an average of two tensors")
+    guard = module.guard(loop)
+    if guard is not None:
+        return because((), "{} lets it run only now and then", guard)
     message = (
         "This loop averages the parameters one by one on every step; average them in one call, by "
         "`torch.optim.swa_utils.get_ema_multi_avg_fn`."
     )
-    return rule.report(module, loop, message, fix=_in_one_call(loop, module))
+    fix = _in_one_call(loop, module) if module.torch >= (2, 1) else "that needs torch 2.1"
+    return rule.report(module, loop, message, fix=fix)
 
 
 # averages -----------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 VERSIONS: Final = ((1, 13), (2, 0), (2, 4), (2, 6), (2, 9), (2, 13))
 FOUND: Final = {
     "dataloader-no-persistent-workers": (1, 1, 1, 1, 1, 1),
-    "polyak-loop": (0, 0, 2, 2, 2, 2),
     "manual-attention": (0, 1, 1, 1, 1, 1),
     "attention-weights-discarded": (0, 2, 2, 2, 2, 2),
     "causal-mask-tensor": (0, 1, 1, 1, 1, 1),

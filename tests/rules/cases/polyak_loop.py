@@ -277,15 +277,24 @@ for images, labels in loader:
 
 # case: nobody calls it
 def update(target, source, tau):
-    for kept, current in zip(target.parameters(), source.parameters()):
+    for kept, current in zip(target.parameters(), source.parameters()):  # TL216 hint
         kept.data.copy_(tau * current.data + (1 - tau) * kept.data)
 
 # case: a torch that has no function for it [torch=2.0]
 for images, labels in loader:
     criterion(model(images.to(device)), labels.to(device)).backward()
     optimizer.step()
-    for kept, current in zip(average.parameters(), model.parameters()):
+    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix: needs torch 2.1
         kept.lerp_(current, tau)
+
+# case: the state of a model, in a class whose callers nobody knows
+class Average:
+    def update(self, model):
+        new = model.state_dict()
+        for name, kept in self.module.state_dict().items():  # TL216 hint
+            if kept.dtype.is_floating_point:
+                kept *= self.decay
+                kept += (1 - self.decay) * new[name].detach()
 
 # case: a test [path=tests/test_train.py]
 for images, labels in loader:
