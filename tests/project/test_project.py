@@ -12,6 +12,8 @@ from torchlint.finding import Position, Tier
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from torchlint.finding import Finding
+
 TRAIN = """\
 import torch
 {imports}
@@ -913,24 +915,66 @@ def test_a_value_handed_on_by_a_helper_keeps_its_device(
     assert found_in(text) == ["train.py:18 TL201"]
 
 
+def _calls(finding: Finding) -> list[tuple[str, int]]:
+    """The calls in training steps that a finding names, by file and row."""
+    named = [each for each in finding.related if "calls it" in each.message]
+    return [(each.path, each.position.row) for each in named]
+
+
 class TestRelated:
     """The finding points at the helper's line and names the loop that makes it hot."""
 
     def test_a_helper_elsewhere_names_the_loop(self, check_text: Callable[..., Any]) -> None:
         (finding,) = check_text(HOT["a function of another file"][0]).findings
-        (related,) = finding.related
+        related = finding.related[0]
         assert (related.path, related.position) == ("train.py", Position(5, 5))
         assert "loop" in related.message
 
     def test_a_helper_of_a_helper_names_the_loop(self, check_text: Callable[..., Any]) -> None:
         (finding,) = check_text(HOT["a helper of a helper"][0]).findings
-        assert [each.position for each in finding.related] == [Position(5, 5)]
+        assert finding.related[0].position == Position(5, 5)
 
     def test_a_framework_s_hook_counts_as_the_loop(self, check_text: Callable[..., Any]) -> None:
         (finding,) = check_text(HOT["a helper of Lightning's training_step"][0]).findings
-        (related,) = finding.related
-        assert related.position == Position(4, 5)
-        assert "framework" in related.message
+        assert finding.related[0].position == Position(4, 5)
+        assert "framework" in finding.related[0].message
+
+    def test_the_calls_in_the_step_are_named(self, check_text: Callable[..., Any]) -> None:
+        files = {
+            "one.py": train("first(output, labels)", "from utils import first"),
+            "two.py": train("accuracy(output, labels)", "from utils import accuracy"),
+            "utils.py": "def first(o, t):\n    return accuracy(o, t)\n" + ACCURACY,
+        }
+        (finding,) = check_text(files).findings
+        assert _calls(finding) == [("one.py", 11), ("two.py", 11)]
+
+    def test_a_call_in_a_function_that_is_the_step_is_named(
+        self, check_text: Callable[..., Any]
+    ) -> None:
+        (finding,) = check_text(HOT["a helper of Lightning's training_step"][0]).findings
+        assert len(_calls(finding)) == 1
+
+    def test_a_call_that_passes_numbers_is_not_named(self, check_text: Callable[..., Any]) -> None:
+        text = train("note(3)\nnote(loss)") + "def note(value):\n    return float(value)\n"
+        (finding,) = check_text({"train.py": text}).findings
+        assert _calls(finding) == [("train.py", 12)]
+
+    def test_a_call_that_is_made_now_and_then_is_not_named(
+        self, check_text: Callable[..., Any]
+    ) -> None:
+        rare = "if step % 10 == 0:\n    accuracy(output, labels)\naccuracy(labels, output)"
+        files = {
+            "train.py": train(rare, "from utils import accuracy"),
+            "utils.py": ACCURACY,
+        }
+        (finding,) = check_text(files).findings
+        assert _calls(finding) == [("train.py", 13)]
+
+    def test_of_many_calls_the_first_are_named(self, check_text: Callable[..., Any]) -> None:
+        calls = "\n".join(["accuracy(output, labels)"] * 12)
+        files = {"train.py": train(calls, "from utils import accuracy"), "utils.py": ACCURACY}
+        (finding,) = check_text(files).findings
+        assert len(_calls(finding)) == 8
 
     def test_a_whole_step_that_no_loop_is_seen_to_call_says_so(
         self, check_text: Callable[..., Any]
@@ -979,7 +1023,7 @@ class TestRelated:
             }
         )
         (finding,) = report.findings
-        assert [each.path for each in finding.related] == ["near.py"]
+        assert finding.related[0].path == "near.py"
 
     def test_a_model_that_no_call_leads_to_is_a_hint(self, check_text: Callable[..., Any]) -> None:
         made = "import models\nnet = models.build('encoder').to(device)"

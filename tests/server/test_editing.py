@@ -149,9 +149,9 @@ def test_a_helper_is_found_slow_when_another_buffer_makes_it_hot(
     client.change(train, USES_HELPER)
     (found,) = client.found(helper)
     assert found["code"] == "TL201"
-    (related,) = found["relatedInformation"]
-    assert related["location"]["uri"] == train
-    assert related["location"]["range"]["start"]["line"] == 5
+    loop, call = found["relatedInformation"]
+    assert loop["location"]["uri"] == call["location"]["uri"] == train
+    assert loop["location"]["range"]["start"]["line"] == 5
     client.close(train)  # on disk nobody calls it
     client.until(helper, [])
 

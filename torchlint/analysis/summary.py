@@ -52,7 +52,8 @@ class CallSite:
     the method called on it, `()` if it is an object that is called itself. `loops` are the indices
     (`Loops.index`) of the loops around it, innermost first; `quiet` says that within them it is
     guarded or evaluates, `rare` that the outermost itself is guarded. `demands` are what the
-    function around it must be passed for the call to run.
+    function around it must be passed for the call to run. `position` is where it is, if a training
+    step may make it itself: in a loop, or in a function that may be the step or the model.
     """
 
     target: str
@@ -62,6 +63,7 @@ class CallSite:
     quiet: bool
     rare: bool
     demands: tuple[Demand, ...] = ()
+    position: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +207,7 @@ class _Summarizer:
         if isinstance(node.params.star_kwarg, cst.Param):
             names.append("**" + node.params.star_kwarg.name.value)
         stepping = loops.stepping_functions
-        relevant = node in stepping or loops.is_step_hook(node) or node.name.value == "forward"
+        relevant = self._may_be_a_step(node)
         return FunctionSummary(
             name=module.qualified_name(node),
             position=module.span(node)[0] if relevant else Position(1, 1),
@@ -223,6 +225,11 @@ class _Summarizer:
                 if param.default is not None
             ),
         )
+
+    def _may_be_a_step(self, node: cst.FunctionDef) -> bool:
+        loops = self._module.loops
+        stepping = node in loops.stepping_functions or loops.is_step_hook(node)
+        return stepping or node.name.value == "forward"
 
     @cached_property
     def _with_step_loops(self) -> frozenset[cst.FunctionDef | None]:
@@ -277,9 +284,12 @@ class _Summarizer:
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)
             wanted = () if quiet else demands(call, module)
+            function = module.function(call)
+            told = not quiet and (loops or (function and self._may_be_a_step(function)))
+            place = module.span(call)[0] if told else None
             for target, method in targets:
-                site = CallSite(target, method, arguments, indices, quiet, rare, wanted)
-                sites_by_call.setdefault(module.function(call), []).append((call, site))
+                site = CallSite(target, method, arguments, indices, quiet, rare, wanted, place)
+                sites_by_call.setdefault(function, []).append((call, site))
         for entry in entry_points(module):
             sites = ((entry.node, site) for site in self._run_by_command_line(entry))
             sites_by_call.setdefault(module.function(entry.node), []).extend(sites)

@@ -70,6 +70,7 @@ class Shared:
             quiet=site.quiet,
             rare=site.rare,
             demands=self._one(site.demands),
+            position=site.position,
         )
 
     def _one(self, part: _T, made: Callable[[_T], _T] = lambda part: part) -> _T:

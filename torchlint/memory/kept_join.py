@@ -112,7 +112,13 @@ def places(summary: Summary | None) -> tuple[Position, ...]:
         return ()
     functions = (function.position for function in summary.functions)
     loops = (loop.position for loop in summary.loops.values())
-    return tuple(sorted({*functions, *loops}))
+    calls = (
+        site.position
+        for function in summary.functions
+        for site in function.calls
+        if site.position is not None
+    )
+    return tuple(sorted({*functions, *loops, *calls}))
 
 
 def join_input(result: MapResult, outside: Callable[[str], bool]) -> object:
@@ -217,7 +223,15 @@ def _waits(waiting: Waiting) -> object:
 def _without_places(summary: Summary, outside: Callable[[str], bool]) -> object:
     ranks = {position: Position(rank, 0) for rank, position in enumerate(places(summary))}
     functions = (
-        replace(function, position=ranks[function.position]) for function in summary.functions
+        replace(
+            function,
+            position=ranks[function.position],
+            calls=tuple(
+                site if site.position is None else replace(site, position=ranks[site.position])
+                for site in function.calls
+            ),
+        )
+        for function in summary.functions
     )
     loops = ((index, loop.steps, ranks[loop.position]) for index, loop in summary.loops.items())
     exports = (export for export in summary.exports if not outside(export[1]))

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _STEP_DEPTH = 2
 _MOST_WAYS = 3
 """In how many ways callers may pass a parameter before it may be anything."""
+_MOST_CALLS = 8
+"""How many calls of a step are named that lead to one place."""
+_CALLED = "a training step calls it here"
 
 
 class By(str, Enum):
@@ -93,6 +96,8 @@ class Project:
         self._word_search = word_search
         self._clues = clues
         self._programs = Programs(self.summaries, imports, word_search)
+        self._callers: dict[Key, dict[tuple[Key, int], CallSite]] = defaultdict(dict)
+        """The calls on each step that lead to a hot function, by caller and number."""
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
             self._facts[fact.name].append(fact)
@@ -258,6 +263,39 @@ class Project:
         own = self.step_loop(caller.path, site.loops) is not None
         return not refused(site.demands, self._given_to.get(caller) if own else heat.given)
 
+    def calls_from_steps(self, path: str, site: HotPlace) -> tuple[Related, ...]:
+        """The calls in training steps that lead to a hot place, in its file and others; without
+        those that pass only what is on the host."""
+        start = Key(path, site.function)
+        if self._is_step(start):
+            return ()
+        found: set[tuple[str, Position]] = set()
+        seen, waiting = {start}, deque([start])
+        while waiting:
+            key = waiting.popleft()
+            for (caller, _), call in self._callers.get(key, {}).items():
+                if key == start and self._keeps_to_host(call, key, site.parameters):
+                    continue
+                looped = self.step_loop(caller.path, call.loops) is not None
+                if call.position is not None and (looped or self._is_step(caller)):
+                    found.add((caller.path, call.position))
+                elif not looped and caller not in seen:
+                    seen.add(caller)
+                    waiting.append(caller)
+        return tuple(Related(*place, _CALLED) for place in sorted(found)[:_MOST_CALLS])
+
+    def _is_step(self, key: Key) -> bool:
+        """Whether a function is a part of a training step by itself, or the model in it."""
+        function = self.index.functions[key]
+        by_model = self._heats[key].by is By.MODEL if key in self._heats else False
+        return function.steps or function.hook or by_model
+
+    def _keeps_to_host(self, call: CallSite, key: Key, parameters: Iterable[str]) -> bool:
+        """Whether a call passes nothing from the device for some parameters."""
+        given = dict(received(self.index.functions[key], call.arguments))
+        passed = [given[name] for name in parameters if name in given]
+        return bool(passed) and all(each.host and not each.device for each in passed)
+
     # hot functions -----------------------------------------------------------------------
 
     def heat(self, path: str, function: str) -> Heat | None:
@@ -279,6 +317,7 @@ class Project:
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None and self.runs(key, site, loop):
                 for target in self.run_by(key, number, loop):
+                    self._callers[target][key, number] = site
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
                 for target in self.calls.guesses(key, number):
                     passed = self._passed_heat(site, target, loop, None)
@@ -293,6 +332,7 @@ class Project:
                     continue
                 for target in self.run_by(key, number, heat):
                     if target != key:
+                        self._callers[target][key, number] = site
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
                 for target in self.calls.guesses(key, number):

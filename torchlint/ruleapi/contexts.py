@@ -121,7 +121,8 @@ def settled(waiting: Waiting, project: Project) -> Finding | None:
         finding = _as_hint(finding)
     if heat.path == finding.path and project.step_loop(finding.path, place.loops) is not None:
         return finding
-    return finding._replace(related=(*finding.related, heat.related()))
+    calls = project.calls_from_steps(finding.path, place)
+    return finding._replace(related=(*finding.related, heat.related(), *calls))
 
 
 def _as_hint(finding: Finding) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from torchlint.finding import Effect, Tier
@@ -10,7 +11,7 @@ from torchlint.report.terminal.look import INDENT
 from torchlint.report.terminal.safe_text import plural, visible_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from torchlint.finding import Finding, Related
     from torchlint.report.terminal.excerpt import Excerpts
@@ -68,8 +69,8 @@ def _finding(
     )
     yield from look.wrapped("", first.message)
     yield from _source(first, excerpts, look)
-    for related in first.related:
-        yield from look.wrapped(*_related(related))
+    for message, alike in groupby(first.related, key=lambda related: related.message):
+        yield from look.wrapped(*_related(message, alike))
     if first.fix is None and first.withheld:
         yield from look.wrapped("no fix: ", first.withheld)
     if others:
@@ -93,9 +94,9 @@ def _source(finding: Finding, excerpts: Excerpts, look: Look) -> Iterator[str]:
     yield f"{INDENT}{paint.cyan(' ' * len(row) + ' |')} {paint.red(carets)}"
 
 
-def _related(related: Related) -> tuple[str, str]:
-    where = f"{visible_path(related.path)}:{related.position.line}"
-    return f"see {where}: ", related.message
+def _related(message: str, alike: Iterable[Related]) -> tuple[str, str]:
+    places = (f"{visible_path(each.path)}:{each.position.line}" for each in alike)
+    return f"see {', '.join(places)}: ", message
 
 
 def _also(other: Finding, first: Finding) -> str:
