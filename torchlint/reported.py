@@ -24,6 +24,7 @@ class HotPlace(NamedTuple):
         tensor: the value is a tensor whatever is passed for these parameters.
         rare: it is in a loop that its function runs only occasionally.
         demands: what the function must be passed for the place to run, by parameter.
+        guessed: nothing shows where the tensor is, unless a caller passes it from the device.
     """
 
     function: str
@@ -32,6 +33,7 @@ class HotPlace(NamedTuple):
     tensor: bool = True
     rare: bool = False
     demands: tuple[tuple[str, str], ...] = ()
+    guessed: bool = False
 
 
 class Waiting(NamedTuple):

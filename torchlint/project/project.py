@@ -233,6 +233,12 @@ class Project:
             return None
         return heat
 
+    def is_guess(self, path: str, site: HotPlace) -> bool:
+        """Whether nothing shows that the tensor at a place is on the device."""
+        passed = self._heats.get(Key(path, site.function))
+        known = frozenset() if passed is None else passed.device
+        return site.guessed and known.isdisjoint(site.parameters)
+
     def is_refused(self, path: str, site: HotPlace) -> bool:
         """Whether no caller of a function passes what the place in it demands."""
         if not site.demands:

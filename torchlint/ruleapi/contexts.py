@@ -117,7 +117,7 @@ def settled(waiting: Waiting, project: Project) -> Finding | None:
     heat = None if place is None else project.hot(finding.path, place)
     if place is None or heat is None:
         return finding
-    if not heat.certain:
+    if not heat.certain or project.is_guess(finding.path, place):
         finding = _as_hint(finding)
     if heat.path == finding.path and project.step_loop(finding.path, place.loops) is not None:
         return finding
@@ -165,6 +165,7 @@ def _heated(
         tensor=operand is None or operand.tensor,
         rare=inner is None and module.loops.is_rare(around),
         demands=demands(node, module),
+        guessed=operand is not None and operand.guessed,
     )
     return found._replace(
         certain=found.certain and not _may_be_outside_training(node, module),

@@ -43,6 +43,8 @@ In tests and documentation; in evaluation; under `if step % 100 == 0` and simila
 number to continue, such as an action for an environment or an early-stopping check, with or without
 patience.
 
+Where nothing shows what `.item()` is called on, or on which device it is, the finding is a hint.
+
 ## Fix safety
 Code that uses the number can often use the tensor instead; the fix then leaves it on the device:
 

@@ -31,7 +31,7 @@ for step, (images, labels) in enumerate(loader):
 
     # case: what is computed of a parameter of the model
     print(model.logit_scale.exp().item())  # TL201
-    print(model.settings.get("scale").item())
+    print(model.settings.get("scale").item())  # TL201 hint
 
     # case: an element
     print(output[0, 0].item())  # TL201
@@ -317,6 +317,19 @@ for step, (images, labels) in enumerate(loader):
     # case: the message names `float`
     print(float(loss))  # TL201 | says: `float(…)` of a tensor makes the host wait
 
+    # case: what nobody knows has `.item()`, as tensors do
+    print(mystery.item(), stats["loss"].mean().item())  # TL201 hint # TL201 hint
+    print(float(mystery), mystery.numpy())
+
+    # case: what nobody knows, and is asked for its type
+    for name, value in stats.items():
+        shown[name] = value.item() if isinstance(value, torch.Tensor) else value  # TL201 hint
+
+    # case: the norm of gradients that are clipped in two steps
+    total = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])
+    torch.nn.utils.clip_grads_with_norm_(model.parameters(), 1.0, total)
+    print(total.item())  # TL201
+
 # head: a training step, and what is left alone in it
 for step, (images, labels) in enumerate(loader):
     images, labels = images.to(device), labels.to(device)
@@ -342,7 +355,8 @@ for step, (images, labels) in enumerate(loader):
     print(np.zeros(3).max().item())
 
     # case: item of a pandas column
-    print(table['loss'].max().item())
+    import pandas as pd
+    print(table['loss'].max().item(), pd.read_csv(name)["loss"].max().item())
 
     # case: item of a tensor that is known to be on the CPU
     print(torch.zeros(3).sum().item())
@@ -500,9 +514,6 @@ for step, (images, labels) in enumerate(loader):
 
     # case: a shape
     rows = output.shape[0].item()
-
-    # case: something nobody knows
-    print(mystery.item())
 
     # case: a module
     print(model.item())
@@ -1055,6 +1066,57 @@ def contact(value):
     pass
 def note(value):
     print(value.item())  # TL201
+
+# case: a parameter that the step gives something nobody knows
+    show(mystery())
+def note(value):
+    pass
+def show(value):
+    print(value.item(), float(value))  # TL201 hint | marks: value.item()
+
+# case: a parameter that the step gives a number
+    show(3)
+def note(value):
+    pass
+def show(value):
+    print(value.item())
+
+# case: a function that counts what is valid in a batch
+    count_valid_tokens(images.to(device))
+    valid_loss(images.to(device))
+def note(value):
+    pass
+def count_valid_tokens(labels):
+    return (labels > 0).sum().item()  # TL201
+def valid_loss(labels):
+    return (labels > 0).sum().item()
+
+# case: a batch that moves itself
+for batch in loader:
+    batch.to(device)
+    loss = model(batch.x)
+    loss.backward()
+    print(batch.y.max().item())  # TL201
+
+# case: batches of a function that move themselves
+for batch, info in with_info(loader):
+    batch.to_device(device)
+    loss = model(batch.x)
+    loss.backward()
+    print(batch.y.max().item())  # TL201
+    step(batch)
+def step(batch):
+    print(batch.y.max().item())  # TL201
+
+# case: a batch that moves to the host, and a module that moves
+for batch in loader:
+    batch.to("cpu")
+    loss = model(batch.x.to(device))
+    loss.backward()
+    print(batch.y.max().item())
+    for layer in layers:
+        layer.to(device)
+        print(layer.scale.item())  # TL201 hint
 
 # head: none
 

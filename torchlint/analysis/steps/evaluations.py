@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from torchlint.source.tree import Tree
 
 _EVALUATION_NAME = re.compile(
-    r"(?:^|_)(?:eval|evaluate|evaluation|valid|validate|validation|val|test|testing|infer|"
-    r"inference|predict|prediction|visuali[sz]e|visuali[sz]ation|benchmark_inference)(?:_|\d|$)"
+    r"(?:^|_)(?:eval|evaluate|evaluation|valid(?!_(?:tokens?|masks?|labels?|targets?|ind(?:ex|ices)|"
+    r"pixels?|points?|positions?|len(?:gth)?s?|frames?|boxes)(?:_|$))|validate|validation|val|test|"
+    r"testing|infer|inference|predict|prediction|visuali[sz]e|visuali[sz]ation|"
+    r"benchmark_inference)(?:_|\d|$)"
 )
+"""`count_valid_tokens` belongs to a training step."""
 _DRAWING_NAME = re.compile(r"(?:^|_)(?:sample|sampling|generate|translate)(?:_|\d|$)")
 """Functions that make something of a model, or draw numbers for a training step."""
 _TRAINING_NAME = re.compile(r"train|fit|learn", re.IGNORECASE)

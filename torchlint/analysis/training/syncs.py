@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from torchlint.analysis.once import once
 from torchlint.analysis.torch_api import CPU_TYPES
 from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
-from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value, placing
+from torchlint.analysis.values.kinds import ARRAYS, ON_HOST, TENSORS, Kind, Value, placing
 from torchlint.because import because
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _SYNCHRONIZES = ("torch.cuda.synchronize", "torch.accelerator.synchronize")
 _LOGS = frozenset({"wandb.log", "mlflow.log_metrics"})
 _LEVELS = frozenset({"info", "warning"})
 """Methods of loggers that format a text with what follows it; `debug` is mostly switched off."""
+_HOST_LIBRARIES = ("numpy.", "pandas.", "polars.", "scipy.", "sklearn.", "math.", "jax.")
+_IMPORTS_TABLES = re.compile(r"^\s*(?:import|from)\s+(?:pandas|polars)\b", re.MULTILINE)
 _ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
 """Syncs that only tensors have, and that nobody writes for those that are on the host already."""
 _UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
@@ -260,12 +263,14 @@ class Operand:
     """What is known of the tensor that a sync reads.
 
     `sure`: it is on the device as far as the file shows; otherwise `parameters` names the
-    parameters that decide, and `tensor` says whether it is a tensor at all.
+    parameters that decide, and `tensor` says whether it is a tensor at all. `guessed`: it is one,
+    and nothing shows on which device, unless a caller does.
     """
 
     sure: bool
     tensor: bool
     parameters: tuple[str, ...]
+    guessed: bool = False
 
 
 def operand_of(sync: Sync, module: Module) -> Operand | None:
@@ -294,7 +299,31 @@ def _operand(sync: Sync, module: Module) -> Operand | None:
         return Operand(True, True, ())
     if value.has(Kind.LIKELY):
         return None if unspelled else Operand(True, True, ())
-    return _undecided(value, tensor=sync.how in _ONLY_TENSORS)
+    known = _undecided(value, tensor=sync.how in _ONLY_TENSORS)
+    if sync.how != ".item()" or (known is not None and (known.sure or known.tensor)):
+        return known
+    # Hardly anything else has `.item()`, and what a training step reads is mostly on the device.
+    likely = value.only(Kind.UNKNOWN | Kind.PARAMETER | Kind.TENSOR)
+    if not likely or _is_of_the_host(sync.operand, module):
+        return known
+    return Operand(known is None, True, () if known is None else known.parameters, guessed=True)
+
+
+def _is_of_the_host(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression begins with a shape, an array, a table or the like."""
+    while isinstance(node, cst.Attribute | cst.Subscript | cst.Call):
+        node = node.func if isinstance(node, cst.Call) else node.value
+        if any(name.startswith(_HOST_LIBRARIES) for name in module.resolve(node)):
+            return True
+        if module.value(node).only(ON_HOST):
+            return True
+    return _tables(module)
+
+
+@once
+def _tables(module: Module) -> bool:
+    """Whether the file has tables, whose columns have `.item()` as well."""
+    return _IMPORTS_TABLES.search(module.text) is not None
 
 
 def operand_of_value(value: Value) -> Operand | None:

@@ -71,6 +71,7 @@ _COMPUTING_METHODS = frozenset(
 _PARAMETER_MATHS = frozenset(
     "abs clamp exp log mean norm pow sigmoid softmax sqrt square sum".split()
 )
+_NORMS = frozenset({"torch.nn.utils.clip_grad_norm_", "torch.nn.utils.get_total_norm"})
 _PARSES = frozenset({"parse_args", "parse_known_args"})
 _OPTIONS_MADE = frozenset({"argparse.Namespace", "tyro.cli"})
 OPTIONS = Value(Kind.HOST, classes=(":options:",))
@@ -167,7 +168,7 @@ class CallValues:
             return Value(Kind.MODULE, classes=inner.classes)
         if name.startswith("torch.nn.functional."):
             return self._computed(node)
-        if name == "torch.nn.utils.clip_grad_norm_":
+        if name in _NORMS:
             return DEVICE_VALUE  # the norm, which is on the device of the gradients
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
             return Value(Kind.MODULE)

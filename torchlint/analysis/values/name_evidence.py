@@ -91,6 +91,30 @@ class NameEvidence:
         above = set(self._tree.ancestors(use))
         return [(each.name, each.kind) for each in checks if self._holds(each, above, use)]
 
+    def moved(self, use: cst.Name) -> list[tuple[cst.Name, cst.Call]]:
+        """Where a name has moved in place before a use of it: `batch.to(device)` as a statement."""
+        moves = self._moves.get(use.value)
+        if not moves:
+            return []
+        above = set(self._tree.ancestors(use))
+        return [(check.name, call) for check, call in moves if self._holds(check, above, use)]
+
+    @cached_property
+    def _moves(self) -> dict[str, list[tuple[_TypeCheck, cst.Call]]]:
+        moves: dict[str, list[tuple[_TypeCheck, cst.Call]]] = {}
+        for statement in self._tree.nodes(cst.Expr):
+            call = statement.value
+            if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+                continue
+            name = call.func.value
+            line = self._tree.enclosing(statement, cst.SimpleStatementLine)
+            if line is None or not isinstance(name, cst.Name):
+                continue
+            if call.func.attr.value in ("to", "to_device", "cuda"):
+                check = _TypeCheck(name, Kind.DEVICE, line, after=True)
+                moves.setdefault(name.value, []).append((check, call))
+        return moves
+
     def _holds(self, check: _TypeCheck, above: set[cst.CSTNode], use: cst.CSTNode) -> bool:
         if not check.after:
             return check.where in above

@@ -57,6 +57,9 @@ _ANNOTATIONS = {
     "builtins.bool": HOST_VALUE,
 }
 
+_UNMOVED = Kind.CPU | Kind.HOST | Kind.UNKNOWN
+"""What a batch is that a loop gets, perhaps with something beside it."""
+
 
 class Values:
     """Infers values on demand and remembers them, for one file."""
@@ -157,12 +160,25 @@ class Values:
                 and isinstance(binding.node, cst.Assign)
             ):
                 continue  # `array[0] = x` leaves it an array, whatever x is
-            value |= self._binding(binding)
+            given = self._binding(binding)
+            value |= DEVICE_VALUE if self._is_moved(node, binding, given) else given
         if value.only(Kind.LIKELY) and self._is_loss(node, bindings):
             return DEVICE_VALUE
         if value.kind and not value.has(Kind.UNKNOWN | Kind.PARAMETER):
             return value
         return self._with_evidence(value, node, bindings)
+
+    def _is_moved(self, node: cst.Name, binding: Binding, given: Value) -> bool:
+        """Whether a batch has moved itself by now: `batch.to(device)` whose result nobody keeps."""
+        if binding.how is not How.ITERATION or not given.only(_UNMOVED):
+            return False
+        for name, call in self._evidence.moved(node):
+            # A module has `to` as well, but no `to_device`.
+            certain = not given.has(Kind.UNKNOWN) or dotted_text(call.func).endswith(".to_device")
+            away = call.args and self.is_cpu(call.args[0].value)
+            if certain and not away and binding in self._flow.reaching(name):
+                return True
+        return False
 
     def _is_loss(self, node: cst.Name, bindings: list[Binding]) -> bool:
         """Whether `backward` is called on a name: where its function does so at all, on what the
