@@ -67,6 +67,8 @@ from torchlint.analysis.training.consumers import (
 from torchlint.analysis.training.syncs import Sync, operand_of, sync_of
 from torchlint.rule import Context, Module, Reported, Rule, Tier, because
 
+from ._rounds import for_each
+
 rule = Rule(
     code="TL202",
     summary="a tensor is copied to the host on every training step",
@@ -104,6 +106,7 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Rep
         tier = because(Tier.HINT, "a replay buffer keeps priorities on the host")
     elif outsider:
         tier = because(Tier.HINT, "{} may need the copy on the host", taker)
+    message += for_each(call, module)
     return rule.report(module, call, message, tier=tier, operand=operand)
 
 

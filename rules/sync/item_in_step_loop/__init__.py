@@ -10,7 +10,8 @@ step loop itself, or in a helper that the loop calls, in this file or another.
 The host queues work for the GPU and runs ahead of it. A number can only be read once everything
 before it has finished, so each read empties the queue, and the GPU is idle until Python has queued
 the next kernels. How much that costs depends on how far ahead the host would have been. On a CPU
-it costs nothing, so the rule reports only code that uses an accelerator.
+it costs nothing, so the rule reports only code that uses an accelerator. A loop within the step, over
+parameters or samples, pays for each of its rounds; the message then says so.
 
 ## Example
 ```python
@@ -92,6 +93,7 @@ from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Module, Position, Related, Reported, Rule
 
+from .._rounds import for_each
 from .kept_numbers import fix_of
 
 rule = Rule(
@@ -140,6 +142,7 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
     read = f"`{sync.how}`" if sync.how.startswith(".") else f"`{sync.how[:-1]}…)` of a tensor"
     purpose = purpose_of(sync, module)
     message = f"{read} makes the host wait for the GPU on every step; {_INSTEAD[purpose]}."
+    message += for_each(call, module)
     waited = waited_before(call, module)
     if waited is not None:
         row = module.span(waited)[0].row
@@ -174,7 +177,8 @@ def shows_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Repo
             off_device(None, tensor, module)
         elif not is_read_again(tensor, tensor, module):
             where = Operand(True, True, ())
-            yield from rule.report(module, tensor, _SHOWN, withheld=_TEXT, operand=where)
+            message = _SHOWN + for_each(tensor, module)
+            yield from rule.report(module, tensor, message, withheld=_TEXT, operand=where)
 
 
 def _shown(node: cst.CSTNode, module: Module) -> Iterable[cst.BaseExpression]:

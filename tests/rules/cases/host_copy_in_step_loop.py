@@ -23,6 +23,9 @@ for step, (images, labels) in enumerate(loader):
     # case: `.cpu()`
     chosen = output.cpu()  # TL202 | no fix
 
+    # case: for each of the samples
+    chosen = [each.cpu() for each in output]  # TL202 | says: It does so once for each `each` of `output`.
+
     # case: `.to('cpu')`
     chosen = output.to('cpu')  # TL202 | no fix
 

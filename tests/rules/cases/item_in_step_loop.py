@@ -317,6 +317,17 @@ for step, (images, labels) in enumerate(loader):
     # case: the message names `float`
     print(float(loss))  # TL201 | says: `float(…)` of a tensor makes the host wait
 
+    # case: a loop in the step
+    for p in model.parameters():
+        print(p.grad.norm().item())  # TL201 | says: It does so once for each `p` of `model.parameters()`.
+        print(f"{p.grad.mean()}")  # TL201 | says: It does so once for each `p` of
+    print(loss.item())  # TL201 | says: print it every few steps.
+
+    # case: a comprehension in the step
+    print([each.mean().item() for each in output])  # TL201 | says: for each `each` of `output`.
+    print({k: v.item() for k, v in zip(the_names_of_all_the_other_losses, output)})  # TL201 | says: for each `k, v` of the loop in line 21.
+    print([each for each in range(labels.max().item())])  # TL201 | says: by `.tolist()`.
+
     # case: what nobody knows has `.item()`, as tensors do
     print(mystery.item(), stats["loss"].mean().item())  # TL201 hint # TL201 hint
     print(float(mystery), mystery.numpy())
@@ -1066,6 +1077,18 @@ def contact(value):
     pass
 def note(value):
     print(value.item())  # TL201
+
+# case: a loop in a helper
+def note(value):
+    for each in value:
+        print(each.item())  # TL201 | says: once for each `each` of `value`.
+
+# case: a loop in a helper that may be one of steps
+def note(value):
+    for each in range(3):
+        print(value[each].item())  # TL201 | says: print it every few steps.
+    while True:
+        print(value.item())  # TL201 | says: print it every few steps.
 
 # case: a parameter that the step gives something nobody knows
     show(mystery())
