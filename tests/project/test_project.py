@@ -72,6 +72,10 @@ HOT = {
         },
         ["train.py:15 TL201"],
     ),
+    "an item of what nobody knows": (
+        {"train.py": train("note(mystery)") + "def note(value):\n    return value.item()\n"},
+        ["train.py:13 TL201?"],
+    ),
     "a function of another file": (
         {
             "train.py": train("accuracy(output, labels)", "from utils import accuracy"),
@@ -764,7 +768,7 @@ COLD = {
         + "def move(value, to='cpu'):\n    return value.to(to)\n",
     },
     "a number of what nobody knows": {
-        "train.py": train("note(mystery)") + "def note(value):\n    return value.item()\n",
+        "train.py": train("note(mystery)") + "def note(value):\n    return float(value)\n",
     },
     "a validation that shares the step": {
         "train.py": """\
@@ -1024,6 +1028,20 @@ class TestRelated:
         )
         (finding,) = report.findings
         assert finding.related[0].path == "near.py"
+
+    def test_a_model_that_the_package_of_an_import_brings(
+        self, check_text: Callable[..., Any]
+    ) -> None:
+        files = {
+            "src/__init__.py": "from . import zoo",
+            "src/core.py": "import torch\ndef made(name):\n    return REGISTERED[name]()\n",
+            "src/zoo.py": dedent(MODELS),
+            "train.py": train("net(images, labels)", "from src.core import made\nnet = made('x')"),
+        }
+        (finding,) = check_text(files).findings
+        assert (finding.path, finding.tier) == ("src/zoo.py", Tier.HINT)
+        files["src/train.py"] = files.pop("train.py")  # nothing shows what has imported `src`
+        assert check_text(files).findings == []
 
     def test_a_model_that_no_call_leads_to_is_a_hint(self, check_text: Callable[..., Any]) -> None:
         made = "import models\nnet = models.build('encoder').to(device)"

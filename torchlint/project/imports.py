@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.files.plain_layout import plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from torchlint.project.symbols import Locator
 
@@ -78,8 +79,9 @@ class Imports:
         names = self._names()
         for path in sorted(names):
             found = {self._locator.locate(path, name) for name in names[path]}
-            targets = {target[0] for target in found if target is not None} - {path}
-            graph[path] = tuple(targets)
+            targets = {target[0] for target in found if target is not None}
+            targets |= {init for target in targets for init in _run_first(target, path, names)}
+            graph[path] = tuple(targets - {path})
         return graph
 
     @cached_property
@@ -89,6 +91,18 @@ class Imports:
             for target in targets:
                 graph[target].append(path)
         return {path: tuple(sources) for path, sources in graph.items()}
+
+
+def _run_first(target: str, importer: str, files: Collection[str]) -> Iterator[str]:
+    """The `__init__.py` of the packages around an imported file, which its import from outside of
+    them runs first."""
+    folder = os.path.dirname(target)
+    while folder and not importer.startswith(f"{folder}{os.sep}"):
+        init = os.path.join(folder, "__init__.py")
+        if init not in files:
+            return
+        yield init
+        folder = os.path.dirname(folder)
 
 
 def _reachable(starts: Iterable[str], graph: Mapping[str, Iterable[str]]) -> set[str]:

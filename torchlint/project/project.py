@@ -231,7 +231,7 @@ class Project:
             return heat
         if known.host.issuperset(site.parameters) or not site.tensor:
             return None
-        return heat
+        return heat if heat.certain or not site.guessed else None
 
     def is_guess(self, path: str, site: HotPlace) -> bool:
         """Whether nothing shows that the tensor at a place is on the device."""
