@@ -10,8 +10,8 @@ step loop itself, or in a helper that the loop calls, in this file or another.
 The host queues work for the GPU and runs ahead of it. A number can only be read once everything
 before it has finished, so each read empties the queue, and the GPU is idle until Python has queued
 the next kernels. How much that costs depends on how far ahead the host would have been. On a CPU
-it costs nothing, so the rule reports only code that uses an accelerator. A loop within the step, over
-parameters or samples, pays for each of its rounds; the message then says so.
+it costs nothing, so the rule reports only code that uses an accelerator. A loop within the step,
+over parameters or samples, pays for each of its rounds; the message then says so.
 
 ## Example
 ```python
