@@ -70,13 +70,15 @@ from torchlint.rule import (
     method,
 )
 
-from ._boolean_masks import COMPARES, is_mask
+from ._boolean_masks import TRUTHS, is_mask, telling
+from ._sample_loops import rounds
 
-_NAMES = ("argwhere", "masked_select", "nonzero", "unique", "unique_consecutive")
+_NAMES = ("argwhere", "bincount", "masked_select", "nonzero", "unique", "unique_consecutive")
 _MESSAGE = (
     "The size of this depends on values, so the host waits for the GPU on every step; keep all "
     "elements, and leave out what you do not need by a product with a mask or `torch.where`."
 )
+_SAID = "it is told the number of classes"
 
 
 def _has_one_argument(match: Match) -> bool:
@@ -94,6 +96,19 @@ def _operand(match: Match) -> Operand | None:
     return operand_at(given, match.module)
 
 
+def _repeats(match: Match) -> Operand | None:
+    """The tensor that says how often each element is repeated."""
+    if match.module.argument(match.call, "output_size") is not None:
+        return because(None, "`output_size` says how large the result is")
+    position = 0 if is_method(match) else 1
+    return operand_at(match.module.argument(match.call, "repeats", position), match.module)
+
+
+def _counts_classes(match: Match) -> bool:
+    given = match.module.argument(match.call, "num_classes", 1)
+    return given is None or match.module.literal(given) == -1 or because(False, _SAID)
+
+
 rule = Rule(
     code="TL215",
     summary="the size of a tensor depends on values on every training step",
@@ -102,12 +117,16 @@ rule = Rule(
         calls(*(f"torch.{name}" for name in _NAMES), where=(_operand,)),
         calls("torch.where", where=(_has_one_argument, _operand)),
         method(*_NAMES, where=(is_method, _operand)),
+        calls("torch.repeat_interleave", where=(_repeats,)),
+        method("repeat_interleave", where=(is_method, _repeats)),
+        calls("torch.nn.functional.one_hot", where=(_counts_classes, _operand)),
     ),
     message=_MESSAGE,
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=Triggers(
         on_demand=(
-            rf"\b(?:{'|'.join(_NAMES)}|where)\(|[<>]|[=!]=|\.(?:{'|'.join(sorted(COMPARES))})\(",
+            rf"\b(?:{'|'.join(_NAMES)}|where|one_hot|repeat_interleave)\(|[<>]|[=!]=|mask\]"
+            rf"|\.(?:{'|'.join(sorted(TRUTHS))})\(|torch\.bool\b",
         )
     ),
     needs_gpu=True,
@@ -121,5 +140,6 @@ def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
         return ()
     if isinstance(module.parent(read), cst.AssignTarget):
         return because((), "an assignment by a mask makes no tensor whose size is unknown")
-    operand = operand_at(index.value, module)
-    return rule.report(module, read, _MESSAGE, operand=operand) if operand else ()
+    operand = operand_at(telling(read, index.value, module), module)
+    message = _MESSAGE + rounds(read, module)
+    return rule.report(module, read, message, operand=operand) if operand else ()

@@ -61,14 +61,18 @@ from torchlint.analysis.training.consumers import ends_a_loop
 from torchlint.analysis.training.truths import operand_of_truth, truths
 from torchlint.rule import Context, Module, Reported, Rule, Tier, Triggers, because
 
+from ._sample_loops import rounds
+from ._tensors_as_numbers import Taken, read_as_a_number, taken_for_numbers
+
 rule = Rule(
     code="TL204",
-    summary="Python decides by a tensor of the device on every training step",
+    summary="Python needs the value of a device tensor on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=Triggers(
         on_demand=(
-            r"\b(?:if|elif|assert|while)\b|\bbool\(|(?<![.\w])(?:max|min)\(",
-            r"\.(?:any|all|sum|max|min|mean|norm|isnan|isinf|isfinite)\(",
+            r"\.(?:any|all|sum|max|min|mean|norm|isnan|isinf|isfinite|equal|allclose)\(|\bbool\("
+            r"|(?<![.\w])(?:max|min|range)\(|\.(?:arange|zeros|ones|empty|full|eye|one_hot)\("
+            r"|\balpha=|\bmath\.|ctc_?[Ll]oss|register_buffer|\[[^\]\n]*:\s*\w",
         )
     ),
     needs_gpu=True,
@@ -83,9 +87,25 @@ _FINITE = (
     "gradient scaler skip such steps."
 )
 _WANTED = "it looks for numbers that are not finite, which may be worth a wait on every step"
+_ENDS = "the loop cannot end without the host knowing"
+_PERHAPS = "nothing shows that it is read each time, and that it is on the device"
+_TAKEN = {
+    Taken.SIZE: "This is a tensor of the device, and a size or a bound must be known by the host, "
+    "which waits for the GPU on every step; take it from a shape, or from what the loader knows "
+    "before the batch is moved.",
+    Taken.FACTOR: "Torch reads `alpha` as a number of the host, which waits for the GPU on every "
+    "step; multiply by the tensor instead.",
+    Taken.MATHS: "A function of `math` reads the tensor, so the host waits for the GPU on every "
+    "step; use the same function of torch.",
+    Taken.LENGTHS: "The CTC loss reads its lengths on the host, which waits for the GPU on every "
+    "step; give it the lengths as they are before they are moved.",
+}
 
 
-@rule.on(cst.If, cst.IfExp, cst.Assert, cst.Call)
+@rule.on(
+    cst.If, cst.IfExp, cst.Assert, cst.While, cst.CompIf, cst.Call,
+    cst.BooleanOperation, cst.UnaryOperation,
+)  # fmt: skip
 def decides_by_a_tensor_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
     asked = truths(node, module)
     for truth in [each for each in asked if not asks_for_identity(each)] or asked:
@@ -94,5 +114,17 @@ def decides_by_a_tensor_each_step(node: cst.CSTNode, module: Module) -> Iterable
         if operand is None or (ends_a_loop(truth, module) and not finite):
             continue
         tier = because(Tier.HINT, _WANTED) if finite else Tier.DEFAULT
-        message = _FINITE if finite else _MESSAGE
+        if isinstance(node, cst.While):
+            tier = because(Tier.HINT, _ENDS)
+        message = (_FINITE if finite else _MESSAGE) + rounds(node, module)
         yield from rule.report(module, truth, message, tier=tier, operand=operand)
+
+
+@rule.on(cst.Slice, cst.Index, cst.Call)
+def takes_a_tensor_for_a_number(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
+    for number, why in taken_for_numbers(node, module):
+        for read in read_as_a_number(number, module):
+            tier = Tier.DEFAULT if read.sure else because(Tier.HINT, _PERHAPS)
+            message = _TAKEN[why] + rounds(read.node, module)
+            return rule.report(module, read.node, message, tier=tier, operand=read.operand)
+    return ()

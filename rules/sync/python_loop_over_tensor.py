@@ -65,7 +65,6 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.training.syncs import Operand, operand_of_value
-from torchlint.analysis.training.truths import origin_of
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import (
@@ -85,14 +84,9 @@ from torchlint.rule import (
 )
 
 from ._boolean_masks import is_mask
+from ._sample_loops import goes_over_samples, is_one_tensor
+from ._tensors_as_numbers import read_as_a_number, taken_for_numbers
 
-_ONE_TENSOR = frozenset(
-    "abs argmax argmin bool cat clamp clone cpu cuda detach eq exp flatten float ge gt int le log "
-    "long lt masked_select mean ne norm reshape sigmoid softmax squeeze stack sum to unsqueeze "
-    "view".split()
-)
-"""Methods and functions that make a single tensor, and nothing else that can be iterated over."""
-_NUMBERS = (cst.Subtract, cst.Multiply, cst.Divide, cst.Power, cst.BitAnd, cst.BitOr)
 _FINDS = frozenset({"argwhere", "masked_select", "nonzero", "unique", "unique_consecutive"})
 """Their results have a size that the host must wait for."""
 _READS = frozenset({"item", "tolist"})
@@ -107,7 +101,9 @@ _ADDS = (
     "indices and the numbers of all samples, and add once."
 )
 _WITHHELD = "whether one operation can do all rounds at once is not known"
+_LISTED = "callers may pass a list, which has no such method"
 _TRUTHS = ("any", "all")
+_ASKED = ("max", "min", "sum", "sorted")
 
 
 def _takes_a_tensor(match: Match) -> bool:
@@ -115,14 +111,18 @@ def _takes_a_tensor(match: Match) -> bool:
     if len(args) != 1 or args[0].star:
         return because(False, "it is given more than a single tensor")
     said = "{:code} may be a list or the like, and not a single tensor"
-    one = _is_one_tensor(args[0].value, match.module)
+    one = is_one_tensor(args[0].value, match.module)
     return one or because(False, said, args[0].value)
 
 
 def _message(match: Match) -> str:
-    instead = {"sorted": "torch.sort", "set": "torch.unique"}.get(_name(match))
-    use = f"use `{instead}`" if instead else f"call `.{_name(match)}()` of the tensor"
-    return f"Python's `{_name(match)}` goes over a tensor element by element; {use}."
+    return _instead(_name(match))
+
+
+def _instead(name: str) -> str:
+    instead = {"sorted": "torch.sort", "set": "torch.unique"}.get(name)
+    use = f"use `{instead}`" if instead else f"call `.{name}()` of the tensor"
+    return f"Python's `{name}` goes over a tensor element by element; {use}."
 
 
 def _by_torch(match: Match) -> Fix | str:
@@ -157,7 +157,7 @@ def takes_each_sample_alone(
     loop: cst.For | cst.ListComp | cst.GeneratorExp, module: Module
 ) -> Iterable[Reported]:
     head, body = (loop, loop.body) if isinstance(loop, cst.For) else (loop.for_in, loop.elt)
-    if not _goes_over_samples(head.iter, module):
+    if not goes_over_samples(head.iter, module):
         return ()
     for node in module.within(loop):
         if isinstance(node, cst.Break | cst.Return):
@@ -168,43 +168,37 @@ def takes_each_sample_alone(
     if operand is None:
         return because((), "no round is known to wait for the GPU, or to add to a tensor on it")
     for above in module.ancestors(loop):
-        if isinstance(above, cst.For) and _goes_over_samples(above.iter, module):
+        if isinstance(above, cst.For) and goes_over_samples(above.iter, module):
             return because((), "the loop around it goes over samples too: ask about {}", above)
     tier = because(Tier.HINT, "a round may need what the one before has computed")
     return rule.report(module, loop, message, tier=tier, withheld=_WITHHELD, operand=operand)
 
 
+@rule.on(cst.Call)
+def takes_a_parameter(call: cst.Call, module: Module) -> Iterable[Reported]:
+    """`max(lengths)` of what callers pass."""
+    given = call.args[0].value if len(call.args) == 1 else None
+    if not isinstance(given, cst.Name) or not module.flow.is_parameter(given):
+        return ()
+    name = next((each for each in _ASKED if module.calls(call, f"builtins.{each}")), None)
+    operand = Operand(False, False, (given.value,))
+    if name is None or not module.value(given).only(TENSORS | Kind.PARAMETER):
+        return because((), "{:code} is not known to be what a caller passes", call)
+    tier = because(Tier.HINT, "callers may also pass a list")
+    message = _instead(name)
+    return rule.report(module, call, message, tier=tier, withheld=_LISTED, operand=operand)
+
+
 # what the loop does -------------------------------------------------------------------------------
-
-
-def _is_one_tensor(node: cst.BaseExpression, module: Module) -> bool:
-    """Whether an expression is certainly a tensor, not a list or tuple of some."""
-    origin = origin_of(node, module)
-    if isinstance(origin, cst.BinaryOperation):
-        computes = isinstance(origin.operator, _NUMBERS)
-    elif isinstance(origin, cst.Call):
-        computes = method_name(origin) in _ONE_TENSOR
-    else:
-        computes = isinstance(origin, cst.Comparison)
-    return computes and module.value(node).only(TENSORS | Kind.PARAMETER)
-
-
-def _goes_over_samples(iterable: cst.BaseExpression, module: Module) -> bool:
-    """Whether a loop goes over a tensor, or over `range(x.shape[0])`, `range(len(x))`."""
-    if not isinstance(iterable, cst.Call):
-        return _is_one_tensor(iterable, module)
-    names = module.resolve(iterable.func)
-    if "builtins.range" in names:
-        return any(_is_first_size(arg.value, module) for arg in iterable.args)
-    if names in (("builtins.zip",), ("builtins.enumerate",)):
-        return any(_is_one_tensor(arg.value, module) for arg in iterable.args)
-    return _is_one_tensor(iterable, module)
 
 
 def _waits_for(code: cst.CSTNode, module: Module) -> Operand | None:
     """The first tensor on which a part of the code makes the host wait: `x.item()`,
     `torch.unique(x)`, `x[x > 0]`, `x[:length]`."""
     for node in module.within(code):
+        for number, _ in taken_for_numbers(node, module):
+            for read in read_as_a_number(number, module):
+                return read.operand
         waited = _waited_for(node, module)
         value = module.value(waited)
         if value.has(Kind.DEVICE) and not value.has(Kind.HOST):
@@ -231,38 +225,11 @@ def _adds_to(code: cst.CSTNode, module: Module) -> Operand | None:
 def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
     if isinstance(node, cst.Index):
         return node.value if is_mask(node.value, module) else None
-    if isinstance(node, cst.Slice):
-        return node.upper or node.lower
     if not isinstance(node, cst.Call) or method_name(node) not in _FINDS | _READS:
         return None
     function = any(name.startswith("torch.") for name in module.resolve(node.func))
     given = module.argument(node, "input", 0) if function else None
     return given or receiver(node)
-
-
-def _is_first_size(count: cst.BaseExpression | None, module: Module) -> bool:
-    """`x.shape[0]`, `x.size(0)`, `len(x)`, a name for it, and `n` after `n, c, h, w = x.shape`."""
-    bindings = module.flow.reaching(count)
-    if len(bindings) == 1:
-        count = bindings[0].value
-        if bindings[0].path == (0,):
-            return _is_shape(count)
-    if isinstance(count, cst.Subscript):
-        index = count.slice[0].slice
-        first = isinstance(index, cst.Index) and module.literal(index.value) == 0
-        return first and _is_shape(count.value)
-    if not isinstance(count, cst.Call) or not count.args:
-        return False
-    given = count.args[0].value
-    if "builtins.len" in module.resolve(count.func):
-        return _is_one_tensor(given, module)
-    return method_name(count) == "size" and module.literal(given) == 0
-
-
-def _is_shape(node: cst.BaseExpression | None) -> bool:
-    """`x.shape`, `x.size()`."""
-    name = node.func if isinstance(node, cst.Call) else node
-    return isinstance(name, cst.Attribute) and name.attr.value in ("shape", "size")
 
 
 # builtins that go over elements -------------------------------------------------------------------

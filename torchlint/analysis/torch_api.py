@@ -146,7 +146,8 @@ NOT_TENSORS = frozenset(
         "device dtype load save Size Generator finfo iinfo is_tensor is_floating_point typename "
         "get_default_dtype get_num_threads numel manual_seed initial_seed seed compile "
         "set_grad_enabled no_grad enable_grad inference_mode autocast get_rng_state "
-        "get_autocast_dtype is_grad_enabled set_default_dtype set_default_device set_num_threads"
+        "get_autocast_dtype is_grad_enabled set_default_dtype set_default_device set_num_threads "
+        "allclose equal is_nonzero"
     ).split()
 )
 NOT_TENSOR_PACKAGES = tuple(

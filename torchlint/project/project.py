@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.analysis.callables import is_dotted
 from torchlint.analysis.frameworks.frameworks import ANY
-from torchlint.analysis.training.chosen_branches import ANYTHING, refused
+from torchlint.analysis.training.chosen_branches import ANYTHING, GIVEN, refused
+from torchlint.analysis.values.kinds import sounds_like_tensors
 from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, received
 from torchlint.project.programs import Programs
@@ -247,6 +248,8 @@ class Project:
         heat = self._heats.get(key)
         if heat is None or self.step_loop(path, site.loops) is not None:
             return refused(site.demands, self._given_to.get(key))
+        if heat.given is None and any(demand == GIVEN for _, demand in site.demands):
+            return True
         return refused(site.demands, heat.given)
 
     @cached_property
@@ -315,10 +318,10 @@ class Project:
         for key, heat in self._steps():
             self._warm(heats, queue, key, heat)
         for key in self._models():
-            position = self.index.functions[key].position
-            self._warm(
-                heats, queue, key, Heat(key.path, position, 0, frozenset(), frozenset(), By.MODEL)
-            )
+            model = self.index.functions[key]
+            device = frozenset(filter(sounds_like_tensors, model.parameters))
+            heat = Heat(key.path, model.position, 0, device, frozenset(), By.MODEL)
+            self._warm(heats, queue, key, heat)
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None and self.runs(key, site, loop):

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 Demand = tuple[str, str]
-"""A parameter, and what must be true of it for code to run: `true`, `false`, `none`, `some`,
+"""A parameter, and what must be true of it for code to run: `true`, `false`, `none`, `some`, `given`,
 `tensor`, `array`, `no tensor`, `== 'mean'` or `!= 'mean'`."""
 Given = tuple[str, str]
 """A parameter, and what a caller passes for it: see `passed`."""
 
 ANYTHING = "?"
+GIVEN = "given"
+"""What `mask is None or mask.all()` demands: as `some`, and callers must be known."""
 TENSOR, ARRAY, OBJECT, HOST = ":tensor", ":array", ":object", ":host"
 _FALSE = frozenset({"None", "False", "0", "0.0", "''"})
 _MOST_NAMES = 2
@@ -64,7 +66,8 @@ def demands(node: cst.CSTNode, module: Module) -> tuple[Demand, ...]:
             demanded |= dict.fromkeys(_said(above.test, module, truth=child is above.body))
         elif isinstance(above, cst.BooleanOperation) and child is above.right:
             whole = isinstance(above.operator, cst.And)
-            demanded |= dict.fromkeys(_said(above.left, module, truth=whole))
+            said = _said(above.left, module, truth=whole)
+            demanded |= dict.fromkeys((n, GIVEN if what == "some" else what) for n, what in said)
         for order, said in _after_leaving(module).get(above, ()):
             if order < module.order(child):
                 demanded |= dict.fromkeys(said)
@@ -174,7 +177,7 @@ def _denies(demand: str, what: str) -> bool:
         return what == OBJECT or (literal_ and what not in _FALSE)
     if demand == "none":
         return what not in ("None", HOST, ANYTHING)
-    if demand == "some":
+    if demand in ("some", GIVEN):
         return what == "None"
     if demand == "no tensor":
         return what == TENSOR

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.literals import literal
 from torchlint.analysis.steps.guards import asked_for, asks_for_identity
 from torchlint.analysis.training.syncs import Operand, operand_at
@@ -26,19 +27,55 @@ _MATHS = frozenset(f"math.{name}" for name in _CHECKS)
 _TENSOR_OR_ASKED = Kind.DEVICE | Kind.TENSOR | Kind.PARAMETER
 """What may be a tensor on the device, perhaps by what the callers pass."""
 _COMPARING = frozenset({"builtins.max", "builtins.min"})
+_ASKING_EACH = frozenset({"builtins.all", "builtins.any"})
+_ANSWERS = frozenset({"torch.allclose", "torch.equal", "torch.is_nonzero"})
+"""Functions of torch that return a bool of Python."""
+_TAKERS = _MATHS | _ANSWERS
 _FUNCTIONS = frozenset(f"torch.{name}" for name in _ONE_NUMBER)
 
 
 def truths(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
     """The parts of a condition that Python asks for their truth, if `node` has a condition."""
     if isinstance(node, cst.Call):
-        if _compares_arguments(node, module):
-            return [node]
-        named = len(node.args) == 1 and "builtins.bool" in module.resolve(node.func)
-        return asked_for(node.args[0].value) if named else []
-    if isinstance(node, cst.If | cst.IfExp | cst.Assert):
+        return _asked_by_call(node, module)
+    if isinstance(node, cst.If | cst.IfExp | cst.Assert | cst.While | cst.CompIf):
         return asked_for(node.test)
+    if isinstance(node, cst.BooleanOperation | cst.UnaryOperation):
+        return _asked_for_a_value(node, module)
     return []
+
+
+def _asked_by_call(call: cst.Call, module: Module) -> list[cst.BaseExpression]:
+    """`bool(x)`, `max(x, 1)`, `torch.equal(x, y)`, and each `x` of `all(x.any() for x in xs)`."""
+    names = module.resolve(call.func)
+    if _compares_arguments(call, module) or not _ANSWERS.isdisjoint(names):
+        return [call]
+    given = call.args[0].value if len(call.args) == 1 else None
+    if given is None:
+        return []
+    if "builtins.bool" in names:
+        return asked_for(given)
+    if isinstance(given, cst.GeneratorExp | cst.ListComp) and not _ASKING_EACH.isdisjoint(names):
+        return asked_for(given.elt)
+    return []
+
+
+def _asked_for_a_value(
+    node: cst.BooleanOperation | cst.UnaryOperation, module: Module
+) -> list[cst.BaseExpression]:
+    """The parts of `a and b` and `not a` where these are no condition: Python takes `b` as it
+    is."""
+    if isinstance(node, cst.UnaryOperation) and not isinstance(node.operator, cst.Not):
+        return []
+    parent = module.parent(node)
+    if isinstance(parent, cst.BooleanOperation | cst.UnaryOperation | cst.CompIf | cst.Assert):
+        return []
+    if isinstance(parent, cst.If | cst.IfExp | cst.While) and parent.test is node:
+        return []
+    taker = module.call_with(node)
+    if taker is not None and module.calls(taker, "builtins.bool"):
+        return []
+    return asked_for(node.left if isinstance(node, cst.BooleanOperation) else node)
 
 
 def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | None:
@@ -60,13 +97,36 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
         sides = [arg.value for arg in made.args]
         computed = next((each for each in sides if _is_computed(each, module)), None)
         return operand_at(computed, module) if computed else _not_computed(sides, module)
-    elif isinstance(made, cst.Call) and not _MATHS.isdisjoint(module.resolve(made.func)):
+    elif isinstance(made, cst.Call) and not _TAKERS.isdisjoint(module.resolve(made.func)):
         return operand_at(made.args[0].value if made.args else None, module)
-    elif not isinstance(made, cst.Call) or not (
-        _is_reduction(made, module) or method_name(made) in _CHECKS
+    elif not module.values.is_buffer(truth) and (
+        not isinstance(made, cst.Call)
+        or not (_is_reduction(made, module) or method_name(made) in _CHECKS)
     ):
         return _not_computed([truth], module)
-    return operand_at(made, module)
+    return _of_forward(operand_at(made, module), made, module)
+
+
+def _of_forward(
+    operand: Operand | None, made: cst.BaseExpression, module: Module
+) -> Operand | None:
+    """The operand, as a tensor where a reduction is called of what `forward` of a module gets:
+    models are given no arrays."""
+    if operand is None or operand.sure or operand.tensor:
+        return operand
+    parts = (
+        [made.left, *(each.comparator for each in made.comparisons)]
+        if isinstance(made, cst.Comparison)
+        else [made]
+    )
+    reduces = (origin_of(each, module) for each in parts)
+    if any(isinstance(each, cst.Call) and _is_reduction(each, module) for each in reduces):
+        function, class_ = module.function(made), module.class_(made)
+        if function is not None and function.name.value == "forward" and class_ is not None:
+            bases = module.definitions.bases(class_)
+            if any(each.startswith("torch.nn.") or each in ANY.module_classes for each in bases):
+                return Operand(False, True, operand.parameters)
+    return operand
 
 
 def _not_computed(nodes: list[cst.BaseExpression], module: Module) -> Operand | None:
@@ -112,6 +172,8 @@ def _is_computed(node: cst.BaseExpression, module: Module) -> bool:
         if isinstance(made, cst.BinaryOperation):
             left += [made.left, made.right]
         elif isinstance(made, cst.Subscript):
+            if len(made.slice) > 1 and module.value(made).has(_TENSOR_OR_ASKED):
+                return True  # `x[0, 1]`: neither a list nor a tuple takes two
             item = made.value
             left.append(item.value if isinstance(item, cst.Attribute) else item)
     return False

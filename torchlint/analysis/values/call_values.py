@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,13 @@ _MODULE_ANSWERS = frozenset(
     "train_dataloader".split()
 )
 _HOST_METHODS = frozenset("item size numel dim stride keys format strip".split())
+_PLAIN_ANSWERS = frozenset(
+    f"torch.{name}" for name in ("allclose", "device", "equal", "is_nonzero", "is_tensor", "numel")
+)
 _SCORES = frozenset("evaluate score test validate".split())
 """Methods that may give numbers for tensors, as those of torch_geometric do by scikit-learn."""
+_MOVING_WORDS = re.compile(r"(?:^|_)to_|_to(?:_|$)|device|cuda|gpu|move|send|transfer")
+_MOVES_THERE = re.compile(r"to_(?:cuda|device|gpu)")
 _HOST_BUILTINS = frozenset(
     f"builtins.{name}"
     for name in (
@@ -173,7 +179,7 @@ class CallValues:
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
             return Value(Kind.MODULE)
         if name in torch_api.NOT_TENSORS or name.startswith(torch_api.NOT_TENSOR_PACKAGES):
-            return HOST_VALUE if name in ("torch.device", "torch.numel") else UNKNOWN_VALUE
+            return HOST_VALUE if name in _PLAIN_ANSWERS else UNKNOWN_VALUE
         if name.count(".") == 1 or name.startswith(("torch.linalg.", "torch.special.")):
             return self._computed(node)
         return None
@@ -458,7 +464,19 @@ class CallValues:
         classes = self._imported_classes(node)
         if classes:
             return Value(Kind.UNKNOWN, classes=classes)
-        return Value(Kind.LIKELY) if contents.has(Kind.DEVICE | Kind.LIKELY) else UNKNOWN_VALUE
+        if contents.has(Kind.DEVICE | Kind.LIKELY) or self._moves(node, contents):
+            return Value(Kind.LIKELY)
+        return UNKNOWN_VALUE
+
+    def _moves(self, node: cst.Call, contents: Value) -> bool:
+        """`batch_to_device(batch, device)`, by its name, its tensors and its device."""
+        called = dotted_text(node.func).rpartition(".")[2]
+        if not contents.has(TENSORS) or not _MOVING_WORDS.search(called):
+            return False
+        if _MOVES_THERE.search(called) and len(node.args) == 1:
+            return True
+        devices = [arg.value for arg in node.args if _is_called_device(arg)]
+        return bool(devices) and not any(self.is_cpu(each) for each in devices)
 
     def _contents(self, node: cst.Call) -> Value:
         """What a call is given: its arguments, and the elements of those that are containers."""
@@ -550,6 +568,12 @@ class CallValues:
         if param.name.value in ANY.module_parameters:
             return Value(Kind.MODULE)
         return DEVICE_VALUE
+
+
+def _is_called_device(arg: cst.Arg) -> bool:
+    """`device`, `self.device`, `device=where`."""
+    named = arg.keyword is not None and arg.keyword.value == "device"
+    return named or dotted_text(arg.value).rpartition(".")[2].endswith("device")
 
 
 def _splits_text(node: cst.Call, owner: Value) -> bool:

@@ -141,6 +141,15 @@ _COUNT_WORDS = re.compile(
 )
 
 
+_TENSORS_WORDS = re.compile(r"(?:^|_)(?:i|o|x|y|in|out)?(?:lens|lengths|masks?)$")
+
+
+def sounds_like_tensors(name: str) -> bool:
+    """Whether an input of a model is called like a tensor of which there is one element for each
+    sample: `lengths`, `attention_mask`."""
+    return bool(_TENSORS_WORDS.search(name))
+
+
 def kind_by_name(name: str) -> Kind:
     """What the words of a name say: a module, an optimizer or a loader; else nothing."""
     if _sounds_like_module(name):

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _MODULE_ONLY = frozenset(
     {"parameters", "named_parameters", "eval", "train", "state_dict", "load_state_dict", "modules"}
 )
+_OF_A_TENSOR = frozenset(
+    "abs all any argmax argmin bmm clamp cos cumsum exp flatten gather isfinite isinf isnan log "
+    "log_softmax matmul max mean min norm numel ones_like permute relu sigmoid sin softmax "
+    "softplus sqrt square squeeze std sum tanh topk transpose unsqueeze var zeros_like".split()
+)
+"""Functions of torch whose first argument is a tensor, never a number or an array."""
+_TORCH = frozenset({"F", "nn.functional", "torch", "torch.nn.functional"})
 _HOST_TYPES = frozenset(
     {"int", "float", "bool", "complex", "str", "bytes", "Number", "Real", "Path"}
 )
@@ -168,7 +175,29 @@ class NameEvidence:
             ):
                 function = self._tree.enclosing(call, cst.FunctionDef)
                 tensor_names.setdefault(function, set()).add(func.value.value)
+            for taken in _taken_by_torch(call):
+                function = self._tree.enclosing(call, cst.FunctionDef)
+                tensor_names.setdefault(function, set()).add(taken.value)
         return {function: frozenset(names) for function, names in tensor_names.items()}
+
+
+def _taken_by_torch(call: cst.Call) -> Iterator[cst.Name]:
+    """`x` of `torch.log(x)`, `F.softmax(x[:, 0])` and the like, which take nothing but a tensor."""
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value not in _OF_A_TENSOR or not call.args:
+        return
+    node = call.args[0].value
+    if isinstance(node, cst.Subscript) and _is_index_of_tensor(node):
+        node = node.value
+    if isinstance(node, cst.Name) and dotted_text(func.value) in _TORCH:
+        yield node
+
+
+def _is_index_of_tensor(node: cst.Subscript) -> bool:
+    """Whether no list takes what is in the brackets: `x[:, 0]`, `x[y == 1]`."""
+    index = node.slice[0].slice
+    compares = isinstance(index, cst.Index) and isinstance(index.value, cst.Comparison)
+    return compares or len(node.slice) > 1
 
 
 def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:
