@@ -6,7 +6,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.truths import origin_of
-from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.uses import method_name, reads_of_targets, receiver
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Module
 
@@ -17,7 +17,13 @@ _SAME_ELEMENTS = frozenset(
     "transpose unsqueeze view".split()
 )
 _MASK_WORDS = re.compile(r"(?:^|_)masks?$")
+_REDUCTIONS = frozenset({"mean", "sum"})
+_OF_EACH = frozenset("abs clamp detach double exp float log neg pow square sqrt".split())
+_LOSS_WORDS = re.compile(
+    r"(?:^|_)(?:loss|losses|criterion|cross_entropy|mse|l1|bce|nll|kl_div)(?:_|$)|Loss"
+)
 _MOST_PARTS = 8
+_MOST_NAMES = 2
 
 
 def is_mask(node: cst.BaseExpression, module: Module) -> bool:
@@ -62,3 +68,36 @@ def telling(read: cst.Subscript, mask: cst.BaseExpression, module: Module) -> cs
     if masked.only(Kind.DEVICE) or masked.has(Kind.HOST | Kind.CPU):
         return mask
     return read.value if chosen.only(Kind.DEVICE) or not masked.has(TENSORS) else mask
+
+
+def is_only_reduced(chosen: cst.BaseExpression, module: Module, names: int = 0) -> bool:
+    """Whether all that is made of chosen elements is a sum, a mean or a loss, for which a product
+    with the mask does as well."""
+    node: cst.CSTNode = chosen
+    for _ in range(_MOST_PARTS):
+        parent = module.parent(node)
+        if isinstance(parent, cst.Attribute):
+            call = module.parent(parent)
+            if not isinstance(call, cst.Call) or call.func is not parent:
+                return False
+            if parent.attr.value in _REDUCTIONS:
+                return True
+            if parent.attr.value not in _OF_EACH:
+                return False
+            node = call
+        elif isinstance(parent, cst.Arg):
+            taker = module.parent(parent)
+            called = method_name(taker) if isinstance(taker, cst.Call) else ""
+            if called in _REDUCTIONS or _LOSS_WORDS.search(called):
+                return True
+            if taker is None or called not in _OF_EACH:
+                return False
+            node = taker
+        elif isinstance(parent, cst.BinaryOperation | cst.UnaryOperation):
+            node = parent
+        elif isinstance(parent, cst.Assign) and names < _MOST_NAMES:
+            reads = list(reads_of_targets(parent, module))
+            return bool(reads) and all(is_only_reduced(each, module, names + 1) for each in reads)
+        else:
+            return False
+    return False

@@ -57,6 +57,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.training.syncs import Operand, operand_at
+from torchlint.analysis.uses import method_name
 from torchlint.rule import (
     Context,
     Match,
@@ -70,7 +71,7 @@ from torchlint.rule import (
     method,
 )
 
-from ._boolean_masks import TRUTHS, is_mask, telling
+from ._boolean_masks import TRUTHS, is_mask, is_only_reduced, telling
 from ._sample_loops import rounds
 
 _NAMES = ("argwhere", "bincount", "masked_select", "nonzero", "unique", "unique_consecutive")
@@ -78,6 +79,7 @@ _MESSAGE = (
     "The size of this depends on values, so the host waits for the GPU on every step; keep all "
     "elements, and leave out what you do not need by a product with a mask or `torch.where`."
 )
+_NEEDED = "the chosen elements are needed, and no operation is known to be as fast"
 _SAID = "it is told the number of classes"
 
 
@@ -109,17 +111,28 @@ def _counts_classes(match: Match) -> bool:
     return given is None or match.module.literal(given) == -1 or because(False, _SAID)
 
 
+def _is_needed(match: Match) -> bool:
+    """Whether code needs the chosen elements, and not only their sum, mean or loss."""
+    chooses = method_name(match.call) == "masked_select"
+    only = chooses and is_only_reduced(match.call, match.module)
+    return not only and because(True, _NEEDED)
+
+
 rule = Rule(
     code="TL215",
     summary="the size of a tensor depends on values on every training step",
-    tier=Tier.PEDANTIC,
     finds=(
-        calls(*(f"torch.{name}" for name in _NAMES), where=(_operand,)),
-        calls("torch.where", where=(_has_one_argument, _operand)),
-        method(*_NAMES, where=(is_method, _operand)),
-        calls("torch.repeat_interleave", where=(_repeats,)),
-        method("repeat_interleave", where=(is_method, _repeats)),
-        calls("torch.nn.functional.one_hot", where=(_counts_classes, _operand)),
+        calls(*(f"torch.{name}" for name in _NAMES), where=(_operand,), hint_if=(_is_needed,)),
+        calls("torch.where", where=(_has_one_argument, _operand), hint_if=(_is_needed,)),
+        method(*_NAMES, where=(is_method, _operand), hint_if=(_is_needed,)),
+        calls("torch.repeat_interleave", where=(_repeats,), hint_if=(_is_needed,)),
+        method("repeat_interleave", where=(is_method, _repeats), hint_if=(_is_needed,)),
+        calls(
+            "torch.nn.functional.one_hot",
+            message="Without `num_classes` the largest class is looked for, so the host waits for "
+            "the GPU on every step; pass `num_classes`.",
+            where=(_counts_classes, _operand),
+        ),
     ),
     message=_MESSAGE,
     contexts=(Context.HOT, Context.ACCELERATOR),
@@ -141,5 +154,9 @@ def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
     if isinstance(module.parent(read), cst.AssignTarget):
         return because((), "an assignment by a mask makes no tensor whose size is unknown")
     operand = operand_at(telling(read, index.value, module), module)
+    if operand is None:
+        return ()
+    needed = not is_only_reduced(read, module)
+    tier = because(Tier.HINT, _NEEDED) if needed else Tier.DEFAULT
     message = _MESSAGE + rounds(read, module)
-    return rule.report(module, read, message, operand=operand) if operand else ()
+    return rule.report(module, read, message, tier=tier, operand=operand)

@@ -126,5 +126,6 @@ def takes_a_tensor_for_a_number(node: cst.CSTNode, module: Module) -> Iterable[R
         for read in read_as_a_number(number, module):
             tier = Tier.DEFAULT if read.sure else because(Tier.HINT, _PERHAPS)
             message = _TAKEN[why] + rounds(read.node, module)
-            return rule.report(module, read.node, message, tier=tier, operand=read.operand)
+            place = node if why is Taken.LENGTHS else read.node
+            return rule.report(module, place, message, tier=tier, operand=read.operand)
     return ()

@@ -13,7 +13,7 @@ for step, (images, labels) in enumerate(loader):
     losses = nn.functional.cross_entropy(model(images), labels, reduction="none")
 
     # case: by a mask
-    loss = losses[labels > 0].mean()  # TL215 pedantic | says: The size of this depends on values | marks: losses[labels > 0]
+    loss = losses[labels > 0].mean()  # TL215 | says: The size of this depends on values | marks: losses[labels > 0]
     loss.backward()
 
     # case: by masks with names
@@ -21,30 +21,63 @@ for step, (images, labels) in enumerate(loader):
     both = known & (labels < 3)
     other = ~known
     finite = torch.isfinite(losses)
-    loss = losses[known].mean()  # TL215 pedantic
-    loss = loss + losses[both].mean()  # TL215 pedantic
-    loss = loss + losses[other].mean()  # TL215 pedantic
-    loss = loss + losses[finite].mean()  # TL215 pedantic
-    loss = loss + losses[labels.ne(3)].mean()  # TL215 pedantic
-    losses[known] *= 2  # TL215 pedantic
+    loss = losses[known].mean()  # TL215
+    loss = loss + losses[both].mean()  # TL215
+    loss = loss + losses[other].mean()  # TL215
+    loss = loss + losses[finite].mean()  # TL215
+    loss = loss + losses[labels.ne(3)].mean()  # TL215
+    losses[known] *= 2  # TL215 hint
     loss.backward()
 
     # case: by functions
-    places = torch.nonzero(labels)  # TL215 pedantic
-    rows, columns = torch.where(labels > 0)  # TL215 pedantic
-    chosen = torch.masked_select(losses, labels > 0)  # TL215 pedantic
-    places = torch.argwhere(labels)  # TL215 pedantic
-    classes = torch.unique(labels, return_inverse=True)  # TL215 pedantic
-    runs = torch.unique_consecutive(input=labels)  # TL215 pedantic
+    places = torch.nonzero(labels)  # TL215 hint
+    rows, columns = torch.where(labels > 0)  # TL215 hint
+    chosen = torch.masked_select(losses, labels > 0)  # TL215 hint
+    places = torch.argwhere(labels)  # TL215 hint
+    classes = torch.unique(labels, return_inverse=True)  # TL215 hint
+    runs = torch.unique_consecutive(input=labels)  # TL215 hint
     losses.mean().backward()
 
     # case: by methods
-    places = (labels > 0).nonzero()  # TL215 pedantic
-    chosen = losses.masked_select(labels > 0)  # TL215 pedantic
-    places = labels.argwhere()  # TL215 pedantic
-    classes = labels.unique(return_counts=True)  # TL215 pedantic
-    runs = labels.unique_consecutive()  # TL215 pedantic
+    places = (labels > 0).nonzero()  # TL215 hint
+    chosen = losses.masked_select(labels > 0)  # TL215 hint
+    places = labels.argwhere()  # TL215 hint
+    classes = labels.unique(return_counts=True)  # TL215 hint
+    runs = labels.unique_consecutive()  # TL215 hint
     losses.mean().backward()
+
+    # case: chosen elements of which only the loss is computed
+    chosen = losses.masked_select(labels > 0)  # TL215
+    chosen = chosen.abs()
+    loss = nn.functional.mse_loss(images[labels > 0] - 1, chosen, reduction="sum")  # TL215
+    loss.backward()
+
+    # case: a mask of truths, in another shape
+    mask = torch.eye(len(labels), dtype=torch.bool).to("cuda")
+    loss = losses[~mask].sum() + losses[labels.bool().view(-1)].sum()  # TL215  # TL215
+    loss = loss + losses[labels.view(-1)].sum() + losses[-mask].sum()
+    loss.backward()
+
+    # case: what is called a mask
+    loss = losses[batch.train_mask].sum()  # TL215
+    loss = loss + losses[batch.train_index].sum()
+    loss.backward()
+
+    # case: repeats and classes
+    more = images.repeat_interleave(labels, dim=0)  # TL215 hint
+    more = torch.repeat_interleave(images, labels, dim=0)  # TL215 hint
+    more = images.repeat_interleave(3, dim=0)
+    more = images.repeat_interleave(labels, dim=0, output_size=9)
+    hot = nn.functional.one_hot(labels)  # TL215 | says: pass `num_classes`
+    hot = nn.functional.one_hot(labels, -1)  # TL215
+    hot = nn.functional.one_hot(labels, 10)
+    counts = torch.bincount(labels)  # TL215 hint
+    losses.mean().backward()
+
+    # case: for each sample
+    for i in range(images.shape[0]):
+        loss = loss + losses[i, labels > i].sum() + images[i][labels > i].sum()  # TL215 | says: The loop in line 9 makes it wait once for each sample.
+    loss.backward()
 
     # case: where with three arguments
     loss = torch.where(labels > 0, losses, 0.0).mean()
@@ -80,7 +113,7 @@ for step, (images, labels) in enumerate(loader):
 class Net(nn.Module):
     def forward(self, x):
         x = x.cuda()
-        return self.head(x[x > 0])  # TL215 pedantic
+        return self.head(x[x > 0])  # TL215 hint
 
 def train(model, loader):
     for images in loader:
@@ -92,7 +125,19 @@ for images, labels in loader:
     masked(model(images.cuda()), labels.cuda()).backward()
 # file: helpers.py
 def masked(output, labels):
-    return output[labels > 0].mean()  # TL215 pedantic | see: for images
+    return output[labels > 0].mean()  # TL215 | see: for images
+
+# case: what torch takes is a tensor
+class Loss(nn.Module):
+    @staticmethod
+    def chosen(soft, hard):
+        return torch.log(torch.clamp(soft[hard == 1], min=0.1)).sum()  # TL215 hint
+    def forward(self, soft, hard):
+        return self.chosen(soft, hard)
+
+for images, labels in loader:
+    loss = criterion(model(images.cuda()), labels.cuda())
+    loss.backward()
 
 # case: a helper that gets nothing of the device
 from helpers import masked

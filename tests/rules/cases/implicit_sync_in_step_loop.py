@@ -97,6 +97,31 @@ for step, (images, labels) in enumerate(loader):
     if none_valid:  # TL204
         count += 1
 
+    # case: by an item that neither a list nor a tuple has
+    if output[0, 1] > 3:  # TL204
+        count += 1
+
+    # case: for a value, not a condition
+    found = not (output > 0).any()  # TL204
+    found = (output > 0).any() and quick  # TL204
+    found = quick and -output.sum()
+    found = bool(not (output > 0).any())  # TL204
+
+    # case: for each of several
+    found = all((each > 0).any() for each in [output, labels])  # TL204
+    names = [each for each in [output] if each.sum() > 0]  # TL204
+    found = all([])
+
+    # case: while it is so
+    while (output > 0).any():  # TL204 hint
+        output = output - 1
+
+    # case: whether tensors are equal
+    same = torch.equal(output, labels)  # TL204
+    if torch.allclose(output, labels):  # TL204
+        count += 1
+    same = torch.equal(torch.ones(3), torch.zeros(3))
+
     # case: a check for numbers that are not finite
     if torch.isnan(loss).any():  # TL204 hint | says: gradient scaler
         count += 1
@@ -187,6 +212,49 @@ for step, (images, labels) in enumerate(loader):
     if loss in seen:
         count += 1
 
+    # case: the bound of a slice
+    longest = labels.max()
+    first = images[:, :longest]  # TL204 | says: a size or a bound | marks: longest
+    first = images[:, labels.sum() - 1 :]  # TL204
+    first = images[: images.shape[1]]
+    first = images[: longest.item()]
+    first = images[: output.width] + images[: model.width(images)]
+
+    # case: a size
+    longest = labels.max()
+    mask = torch.arange(longest, device=device)  # TL204
+    mask = torch.zeros(4, longest)  # TL204
+    mask = torch.zeros((4, longest + 1), device=device)  # TL204
+    mask = images.new_zeros(longest)  # TL204
+    mask = images.expand(longest, -1)  # TL204
+    hot = nn.functional.one_hot(images, longest)  # TL204
+    for place in range(longest):  # TL204
+        count += 1
+    mask = torch.zeros(longest.tolist())
+    mask = torch.arange(len(images), device=longest.device)
+
+    # case: a factor, a function of `math`, the place of the largest
+    rate = output.mean()
+    total = torch.add(images, labels, alpha=rate)  # TL204 | says: multiply by the tensor
+    total = images.add_(labels, alpha=0.1) + mix(images, alpha=rate)
+    root = math.sqrt(output.sum())  # TL204 | says: the same function of torch
+    best = images[output.argmax()]  # TL204
+    best = images[output.argmax(1)]
+
+    # case: the lengths of a CTC loss
+    lengths = torch.full((4,), 8)
+    other = nn.functional.ctc_loss(output, labels, lengths, labels)  # TL204 | says: before they are moved
+    other = nn.functional.ctc_loss(output, labels, lengths, lengths)
+
+    # case: for each sample
+    for i in range(images.shape[0]):
+        images[i, labels[i] :] = 0  # TL204 | says: The loop in line 17 makes it wait once for each sample.
+        images[i] = images[i, : bounds[0]]
+
+    # case: elements of something unknown
+    for name, bound in pairs(images):
+        first = images[: bound[1]] + images[: batch.bounds[0]] + images[: batch["bound"]]
+
 # head: a training loop that calls a helper
 for images in loader:
     loss = model(images.to(device)).mean()
@@ -209,7 +277,65 @@ def note(value, step, more):
     if step > 3 or value > more:
         print("late")
 
+# head: a training loop that gives a helper lengths
+for images, lengths in loader:
+    images, lengths = images.to(device), lengths.to(device)
+    loss = model(images * mask_of(lengths)[0]).mean()
+    loss.backward()
+
+# case: a helper that finds the longest if it is not told
+def mask_of(lengths, longest=None):
+    if longest is None:
+        longest = lengths.max()  # TL204 hint
+    return torch.arange(longest, device=lengths.device) < lengths[:, None]
+
+# case: a helper that finds it in an expression
+def mask_of(lengths, longest=None, quick=1):
+    longest = longest or lengths.max()  # TL204 hint
+    other = lengths.sum() if quick > 2 else 3
+    return torch.arange(longest).to(lengths) < lengths[:, None] + torch.ones(other, 1)
+
+# case: a helper that is told a number
+def mask_of(lengths, longest=8):
+    return torch.arange(longest, device=lengths.device) < lengths[:, None]
+
 # head: none
+
+# case: a mask that no caller is known to give
+class Attention(nn.Module):
+    def forward(self, x, mask=None):
+        if mask is None or torch.all(mask == 1):
+            return x
+        if mask is not None and mask.any():
+            return x + 1
+        if x.sum() > 0:  # TL204 hint
+            return x + 2
+for images in loader:
+    loss = criterion(images)
+    loss.backward()
+
+# case: what a batch holds, in a model
+class Segments(nn.Module):
+    def forward(self, batch):
+        if batch["marked"].sum() > 0:  # TL204 hint
+            return batch["image"]
+        if count(batch) > 3:
+            return 0
+for images in loader:
+    loss = criterion(images)
+    loss.backward()
+
+# case: a batch that a function moves, as its name says
+from segments import Segments
+net = Segments()
+for batch in loader:
+    loss = net(to_device(batch, device))
+    loss.backward()
+# file: segments.py
+from torch import nn
+class Segments(nn.Module):
+    def forward(self, batch):
+        return batch["image"] if batch["marked"].sum() > 0 else 0  # TL204
 
 # case: in a test [path=tests/test_train.py]
 for images in loader:
@@ -248,6 +374,8 @@ class Average(torch.nn.Module):
             self.updates += 1
         if self.other >= 0:
             self.other += 1
+        if self.updates:  # TL204
+            return images
         return self.net(images)
 average = Average().to(device)
 for images in loader:

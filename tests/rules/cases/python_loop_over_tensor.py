@@ -219,6 +219,19 @@ def assign(images, labels):
         chosen = labels[labels == i]
     return images
 
+# case: a loss that goes over lengths
+class Loss(nn.Module):
+    def forward(self, weights, lengths):
+        return (weights * self.masks(lengths)).sum()
+    def masks(self, lengths):
+        masks = torch.zeros(len(lengths), max(lengths))  # TL210 hint
+        for i, (length, other) in enumerate(zip(lengths, lengths)):  # TL210 hint
+            masks[i, :length] = other
+        return masks
+for images, labels in loader:
+    criterion(model(images.cuda()), labels.cuda()).backward()
+    optimizer.step()
+
 # case: a helper that gets nothing of the device
 from helpers import assign
 for images, labels in loader:

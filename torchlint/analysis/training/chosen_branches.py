@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 Demand = tuple[str, str]
-"""A parameter, and what must be true of it for code to run: `true`, `false`, `none`, `some`, `given`,
-`tensor`, `array`, `no tensor`, `== 'mean'` or `!= 'mean'`."""
+"""A parameter, and what must be true of it for code to run: `true`, `false`, `none`, `some`,
+`given`, `tensor`, `array`, `no tensor`, `== 'mean'` or `!= 'mean'`."""
 Given = tuple[str, str]
 """A parameter, and what a caller passes for it: see `passed`."""
 
@@ -66,8 +66,8 @@ def demands(node: cst.CSTNode, module: Module) -> tuple[Demand, ...]:
             demanded |= dict.fromkeys(_said(above.test, module, truth=child is above.body))
         elif isinstance(above, cst.BooleanOperation) and child is above.right:
             whole = isinstance(above.operator, cst.And)
-            said = _said(above.left, module, truth=whole)
-            demanded |= dict.fromkeys((n, GIVEN if what == "some" else what) for n, what in said)
+            for name, what in _said(above.left, module, truth=whole):
+                demanded[name, GIVEN if what == "some" else what] = None
         for order, said in _after_leaving(module).get(above, ()):
             if order < module.order(child):
                 demanded |= dict.fromkeys(said)
