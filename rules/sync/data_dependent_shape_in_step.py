@@ -2,7 +2,8 @@
 
 ## What it does
 Reports operations on each training step whose result has a size that depends on values:
-`x[mask]`, `nonzero`, `torch.where` with one argument, `masked_select`, `argwhere`, `unique`.
+`x[mask]`, `nonzero`, `torch.where` with one argument, `masked_select`, `argwhere`, `unique`,
+`bincount`, `repeat_interleave` with a tensor of repeats, `one_hot` without `num_classes`.
 
 ## Why it is slow
 The host has to allocate the result, so it waits until the GPU has counted the elements. Everything
@@ -32,12 +33,15 @@ for images, labels in loader:
     optimizer.zero_grad()
 ```
 Losses of torch leave out elements themselves, by `ignore_index`. Where a fixed number is enough,
-`topk` has a known size.
+`topk` has a known size. For a mask that stays the same, take the indices once, before the loop:
+`known = mask.nonzero().squeeze(1)`. `repeat_interleave` takes the size of its result as
+`output_size`.
 
 ## When it is silent
 For `x[mask] = 0`, which does not wait; for arrays and for tensors on the CPU; in evaluation; under
-`if step % 100 == 0` and similar conditions; in tests and documentation. The rule is pedantic, since
-some of these operations have no substitute that is as fast.
+`if step % 100 == 0` and similar conditions; in tests and documentation. It is a hint, unless all
+that is made of the chosen elements is a sum, a mean or a loss, since the other operations may have
+no substitute that is as fast. A name such as `train_mask` is taken for a mask.
 
 ## Fix safety
 There is no fix: sums and means need other code than the chosen elements did.

@@ -1,13 +1,17 @@
-"""Let torch decide on the device, instead of asking a tensor for its truth on every step.
+"""Let torch decide on the device, instead of asking a tensor for its value on every step.
 
 ## What it does
 Reports a decision that Python takes by a tensor on the device, on each training step:
-`if mask.any():`, `if loss > 10:`, `assert (x > 0).all()`, `bool(tensor)`, `max(mask.sum(), 1)`.
+`if mask.any():`, `if loss > 10:`, `assert (x > 0).all()`, `bool(tensor)`, `max(mask.sum(), 1)`,
+`torch.equal(x, y)`, `not x.any()`. Also what must be a number of the host, and is a tensor on the
+device: the bound of a slice (`x[:, : lengths.max()]`), a size (`torch.arange(lengths.max())`,
+`range(n)`), `alpha=`, what `math.sqrt` takes, the lengths of a CTC loss.
 
 ## Why it is slow
 `if` needs a Python bool, so the host waits until the GPU has computed the condition, as for
 `.item()`, but nothing in the line says so. Each such place empties the queue of kernels that the
-host had run ahead with; and `torch.compile` cannot continue across it, so the graph breaks there.
+host had run ahead with; and `torch.compile` cannot continue across it, so the graph breaks there. In a
+loop over the samples of a batch the host waits once for each of them, which the message then says.
 
 ## Example
 ```python
@@ -32,10 +36,16 @@ for images, labels in loader:
     optimizer.zero_grad()
 ```
 
+A size is known before the batch is moved: take `int(lengths.max())` of the lengths in host memory,
+or the shape of what was padded to it.
+
 ## When it is silent
 In tests and documentation; in evaluation; under `if step % 100 == 0` and similar conditions; where
 the decision ends a loop, as in early stopping; for what the host knows anyway (`x is None`,
-`x.shape[0] > 1`, `len(x)`). A check for numbers that are not finite, such as
+`x.shape[0] > 1`, `len(x)`); for the sizes that a batch or a model tells (`batch.length`), since
+these may be numbers; for `mask is None or mask.all()` where no call is known to give a mask. The
+condition of a `while` is a hint, as is `longest = lengths.max()` that is computed only if
+`longest` is not given. A check for numbers that are not finite, such as
 `if torch.isnan(loss):` and `math.isfinite(loss)`, is a hint, also where it ends the loop: it costs
 the same, but somebody wants it on every step.
 
