@@ -10,8 +10,8 @@ device: the bound of a slice (`x[:, : lengths.max()]`), a size (`torch.arange(le
 ## Why it is slow
 `if` needs a Python bool, so the host waits until the GPU has computed the condition, as for
 `.item()`, but nothing in the line says so. Each such place empties the queue of kernels that the
-host had run ahead with; and `torch.compile` cannot continue across it, so the graph breaks there. In a
-loop over the samples of a batch the host waits once for each of them, which the message then says.
+host had run ahead with; and `torch.compile` cannot continue across it, so the graph breaks there.
+In a loop over the samples of a batch the host waits once for each, which the message then says.
 
 ## Example
 ```python
@@ -69,6 +69,7 @@ import libcst as cst
 from torchlint.analysis.steps.guards import asks_for_identity, looks_for_broken
 from torchlint.analysis.training.consumers import ends_a_loop
 from torchlint.analysis.training.truths import operand_of_truth, truths
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.rule import Context, Module, Reported, Rule, Tier, Triggers, because
 
 from ._sample_loops import rounds
@@ -132,10 +133,13 @@ def decides_by_a_tensor_each_step(node: cst.CSTNode, module: Module) -> Iterable
 
 @rule.on(cst.Slice, cst.Index, cst.Call)
 def takes_a_tensor_for_a_number(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
-    for number, why in taken_for_numbers(node, module):
+    taken = list(taken_for_numbers(node, module))
+    if not taken:
+        return ()
+    for number, why in taken:
         for read in read_as_a_number(number, module):
             tier = Tier.DEFAULT if read.sure else because(Tier.HINT, _PERHAPS)
             message = _TAKEN[why] + rounds(read.node, module)
             place = node if why is Taken.LENGTHS else read.node
             return rule.report(module, place, message, tier=tier, operand=read.operand)
-    return ()
+    return off_device((), taken[0][0], module)

@@ -4,8 +4,8 @@
 Reports Python's `sum`, `max`, `min`, `any`, `all`, `sorted` and `set` of a tensor on each training
 step, and loops over the elements of a tensor or the samples of a batch in which each round waits
 for the GPU: by `.item()`, `torch.unique`, `nonzero`, a mask, a slice that ends at an element of
-a tensor, or a size that is one. Also such loops in which each round adds to the same tensor by `index_add_` or
-`scatter_add_`, which take all samples at once.
+a tensor, or a size that is one. Also such loops in which each round adds to the same tensor by
+`index_add_` or `scatter_add_`, which take all samples at once.
 
 ## Why it is slow
 Python takes the elements one by one, and each of them is a tensor with kernels of its own, where
@@ -43,9 +43,10 @@ If not, read what it needs for all samples before it, by one `.tolist()`.
 ## When it is silent
 For lists of tensors (`sum(losses)`); for what a model or an unknown function returns, since that
 may be a tuple; for `max(lengths)` of a parameter, unless callers pass a tensor on the device or it
-is an input of a model that is called like one, and then it is a hint; for `max(a, b)`; in evaluation; under `if step % 100 == 0` and similar conditions;
-in tests and documentation; for other loops that compute without a wait, such as those over time
-steps, and for those that end early. Loops are hints, since not all can become one operation.
+is an input of a model that is called like one, and then it is a hint; for `max(a, b)`; in
+evaluation; under `if step % 100 == 0` and similar conditions; in tests and documentation; for other
+loops that compute without a wait, such as those over time steps, and for those that end early.
+Loops are hints, since not all can become one operation.
 
 ## Fix safety
 `any` and `all` become `bool(t.any())` and `bool(t.all())`: **safe**. `sum` of a comparison that
