@@ -47,9 +47,12 @@ leaves the ratio UNRESOLVED around 1. The numbers are bitwise equal.
 
 import libcst as cst
 
+from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.loading.batch_copies import batch_copies
 from torchlint.analysis.loading.dataset_classes import Cost
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.index_datasets import holds_indices
+from torchlint.analysis.loading.loader_loops import readings
 from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
@@ -57,6 +60,7 @@ from torchlint.rule import (
     Argument,
     Context,
     Match,
+    Related,
     Rule,
     Tier,
     because,
@@ -112,6 +116,25 @@ def _message(match: Match) -> str:
     )
 
 
+def _copies(match: Match) -> tuple[Related, ...]:
+    """Where the file copies the batches of its loaders while it trains; or, where a framework does
+    that, the loops that draw them."""
+    module = match.module
+    if reads_of(match.call, module) is not Reads.OTHER:
+        return ()
+    nodes: list[cst.CSTNode]
+    if frameworks.owns("pinned memory", module.imported):
+        nodes = [each.loop for each in readings(match.call, module) if each.loop is not None]
+    else:
+        nodes = [each.call for each in batch_copies(module)]
+    places = dict.fromkeys(
+        module.span(each)[0] for each in nodes if not module.in_evaluation(each)
+    )
+    said = "this copies its batches, and Python waits"
+    return tuple(Related(module.path, place, said) for place in places)
+
+
+_OF_GRAPHS = ("torch_geometric.loader.DataLoader", "torch_geometric.data.DataLoader")
 _PINNED = Argument("pin_memory", 7, bad=False, missing=True)
 
 rule = Rule(
@@ -119,9 +142,14 @@ rule = Rule(
     summary="a DataLoader feeds a GPU from pageable memory",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
-    finds=(calls("torch.utils.data.DataLoader", _PINNED),),
+    finds=(
+        calls("torch.utils.data.DataLoader", _PINNED),
+        calls(*_OF_GRAPHS, Argument("pin_memory", bad=False, missing=True)),
+    ),
     unless=(_feeds_little, _yields_indices, _is_on_device, _is_chosen),
     message=_message,
+    related=_copies,
+    together="this loader does not pin its batches either",
     change=pass_argument("pin_memory", "True"),
     contexts=(Context.ACCELERATOR, Context.TRAINS),
     needs_gpu=True,

@@ -51,58 +51,99 @@ ratio UNRESOLVED around 1. The numbers are bitwise equal.
 - PyTorch CUDA notes, "Use pinned memory buffers"
 """
 
+import re
+
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.loading.batch_parts import is_part_of_batch
-from torchlint.analysis.training.transfers import transfer_of
+from torchlint.analysis.literals import UNKNOWN, argument, literal
+from torchlint.analysis.loading.batch_copies import BatchCopy, batch_copy, may_wait
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.batches import loads
+from torchlint.analysis.training.transfers import names_device
+from torchlint.analysis.uses import method_name
+from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.rule import (
     Applicability,
     Context,
+    Fix,
     Match,
     Module,
     Rule,
     Tier,
     because,
+    calls,
     method,
     once,
     pass_argument,
 )
 
+from ._created_tensors import transfer_of_created
 
-def _moves_batch(match: Match) -> bool:
-    """Whether a tensor of a batch is moved to a device."""
-    if transfer_of(match.call, match.module) is None:
-        return because(False, "nothing shows that this copies to a device")
-    said = "nothing shows that {:code} is a tensor straight from a loader"
-    return is_part_of_batch(match.receiver, match.module) or because(False, said, match.receiver)
-
-
-def _says_whether_it_blocks(match: Match) -> bool:
-    given = argument(match.call, "non_blocking")
-    if given is not None:
-        return because(True, "`non_blocking` is {:code} here", given)
-    for arg in match.call.args:
-        if isinstance(literal(arg.value), bool):
-            return because(True, "{:code} may say whether Python waits", arg)
-    return False
+_PINS = {"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"}
+_MAY_PIN = {"memory that may be pinned": r"pin_mem\w*(?!['\"]?\s*[=:,]\s*False|\w)"}
+_JOINS = ("torch.stack", "torch.cat", "torch.concat")
+_HOLDS_BATCH = re.compile(r"batch|data|input|sample|example|feature|item", re.IGNORECASE)
+_WIDENS = ("long", "double", "type")
+"""Casts that TL218 is about."""
 
 
-def _framework_moves(match: Match) -> bool:
-    """Whether a framework that pins memory itself also moves the batches."""
+def _moves_batch(match: Match) -> BatchCopy | None:
+    """How a batch, or a tensor of one, is moved to a device."""
+    found = batch_copy(match.call, match.module)
+    if found is None:
+        said = "nothing shows that {:code} is a tensor straight from a loader"
+        return because(None, said, match.receiver)
+    return found
+
+
+def _waits(match: Match) -> bool:
+    """Whether Python waits for a copy from a pinned loader."""
+    copy = match.found(BatchCopy)
+    if copy.whole:
+        return because(False, "{:code} is a whole batch, which may be any object", copy.batch)
+    if copy.computed is not None:
+        return not _is_cast(copy, match.module)
+    if not may_wait(copy):
+        return because(False, "the call says whether Python waits")
+    return True
+
+
+def _waits_for_pageable(match: Match) -> bool:
+    """Whether Python waits for a copy from a loader of which this file shows nothing."""
+    copy, module = match.found(BatchCopy), match.module
+    if module.calls_by_name.get("torch.utils.data.DataLoader"):
+        return because(False, "the file makes its loaders itself, and TL102 is about those")
+    owner = copy.batch
+    while isinstance(owner, cst.Subscript | cst.Attribute):
+        owner = owner.value
+    if module.flow.is_parameter(owner) and not _HOLDS_BATCH.search(dotted_text(owner)):
+        return because(False, "nothing shows that {:code} is a batch", owner)
+    return not _is_cast(copy, module)
+
+
+def _is_cast(copy: BatchCopy, module: Module) -> bool:
+    """Whether numbers are made wider before the copy, which is another rule's to say."""
+    made = copy.computed
+    widens = isinstance(made, cst.Call) and method_name(made) in _WIDENS
+    divided = isinstance(made, cst.Call) and isinstance(module.parent(made), cst.BinaryOperation)
+    return (widens or divided) and because(True, "TL218 is about {:code}", made)
+
+
+def _is_moved_by_hand(match: Match) -> bool:
+    """Whether no framework that pins memory itself also moves the batches."""
     imported = match.module.imported
-    moves = frameworks.owns("pinned memory", imported)
-    return moves and because(
-        True,
+    return not frameworks.owns("pinned memory", imported) or because(
+        False,
         "a framework moves the batches itself: the file imports {}",
         next(f"`{each}`" for each in imported if frameworks.owns("pinned memory", (each,))),
     )
 
 
-def _loads_unpinned(match: Match) -> bool:
+def _may_be_pinned(match: Match) -> bool:
+    """Whether the loaders of the file, if it makes any, may pin their batches."""
     loader = _unpinned(match.module)
-    return loader is not None and because(True, "{} does not pin its batches", loader)
+    return loader is None or because(False, "{} does not pin its batches", loader)
 
 
 @once
@@ -117,26 +158,142 @@ def _may_pin(call: cst.Call, module: Module) -> bool:
     return module.has_star_kwargs(call) or (given is not None and literal(given) is not False)
 
 
-def _message(match: Match) -> str:
-    name = match.module.source(match.receiver)
+def _pinned_message(match: Match) -> str:
+    copy, module = match.found(BatchCopy), match.module
+    if copy.computed is not None:
+        name = module.source(copy.batch)
+        return (
+            f"`{name}` is computed with on the host, so the copy is made from memory that is not "
+            f"pinned, and Python waits for it; copy `{name}` first with `non_blocking=True`, and "
+            "compute on the device."
+        )
+    name = module.source(match.receiver)
     return (
         f"Python waits for the copy of `{name}`, behind all that the GPU has queued; pass "
         "`non_blocking=True`, since it is pinned."
     )
 
 
+def _pageable_message(match: Match) -> str:
+    copy = match.found(BatchCopy)
+    name = match.module.source(copy.batch)
+    if copy.computed is None and not may_wait(copy):
+        return (
+            f"No loader of the program pins `{name}`, so Python waits for this copy although it is "
+            "`non_blocking`; pass `pin_memory=True` to the loader."
+        )
+    return (
+        f"Python waits while `{name}` is copied from memory that is not pinned; pass "
+        "`pin_memory=True` to the loader, and `non_blocking=True` here."
+    )
+
+
+def _background(match: Match) -> Fix | str | tuple[str, object]:
+    if match.found(BatchCopy).computed is not None:
+        return "the copy has to come before what is computed"
+    return pass_argument("non_blocking", "True")(match)
+
+
+# data that no loader gives -----------------------------------------------------------------
+
+
+def _is_new_data(match: Match) -> bool:
+    """Whether data of the host, which no other rule is about, is made into a tensor."""
+    given = match.call.args[0].value if match.call.args else None
+    module = match.module
+    if given is None or match.call.args[0].star:
+        return because(False, "nothing shows which data is passed here")
+    if _is_written_out(given):
+        return because(False, "{:code} is a constant, which TL213 is about", given)
+    value = module.value(given)
+    if value.has(TENSORS | Kind.LIKELY):
+        return because(False, "{:code} may be a tensor already", given)
+    device = argument(match.call, "device")
+    copied = module.calls(match.call, "torch.tensor") and value.has(ARRAYS)
+    listed = value.element is not None and value.element.has(ARRAYS)
+    if listed or (copied and (device is None or not names_device(device, module))):
+        return because(False, "TL105 and TL106 are about tensors that are made of arrays")
+    return _reaches_device(match)
+
+
+def _reaches_device(match: Match) -> bool:
+    device = argument(match.call, "device")
+    if device is not None:
+        said = "nothing shows that {:code} is an accelerator"
+        return names_device(device, match.module) or because(False, said, device)
+    return transfer_of_created(match.call, match.module) is not None
+
+
+def _joins_host_tensors(match: Match) -> bool:
+    """Whether tensors of the host are joined each time, and then copied."""
+    given = argument(match.call, "tensors", 0)
+    if given is None or not match.module.value(match.call).only(Kind.CPU):
+        return because(False, "nothing shows that these tensors are in host memory")
+    transfer = transfer_of_created(match.call, match.module)
+    if transfer is None:
+        return False
+    of_batch = batch_copy(transfer.call, match.module) is not None
+    return not of_batch or because(False, "the copy, in {:line}, is that of a batch", transfer.call)
+
+
+def _is_written_out(node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.List | cst.Tuple):
+        return all(_is_written_out(each.value) for each in node.elements)
+    return literal(node) is not UNKNOWN
+
+
+def _is_loaded(match: Match) -> bool:
+    loading = loads(match.call, match.module)
+    return loading and because(True, "this is where batches are loaded, perhaps in a worker")
+
+
+def _data_message(match: Match) -> str:
+    name = match.module.source(match.call.func)
+    return (
+        f"`{name}` makes a tensor of data in host memory on every step, and Python waits while it "
+        "is copied to the device; keep the data there, or pin it and pass `non_blocking=True`."
+    )
+
+
 rule = Rule(
     code="TL206",
-    summary="Python waits while a pinned batch is copied to the device",
+    summary="Python waits while data is copied from host memory to the device on every step",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
-    finds=(method("to", "cuda", where=(_moves_batch,)),),
-    unless=(_says_whether_it_blocks, _loads_unpinned, _framework_moves),
-    message=_message,
-    change=pass_argument("non_blocking", "True"),
+    finds=(
+        method(
+            "to",
+            "cuda",
+            where=(_moves_batch, _is_moved_by_hand, _waits, _may_be_pinned),
+            message=_pinned_message,
+            change=_background,
+            program_has=_PINS,
+        ),
+        method(
+            "to",
+            "cuda",
+            where=(_moves_batch, _is_moved_by_hand, _waits_for_pageable),
+            message=_pageable_message,
+            change="the loader has to pin its batches first",
+            program_lacks=_MAY_PIN,
+        ),
+        calls(
+            "torch.tensor",
+            "torch.as_tensor",
+            "torch.from_numpy",
+            where=(_is_new_data,),
+            message=_data_message,
+            change="only you know where the data could be kept",
+        ),
+        calls(
+            *_JOINS,
+            where=(_joins_host_tensors,),
+            message=_data_message,
+            change="only you know where the data could be kept",
+        ),
+    ),
+    unless=(_is_loaded,),
+    together="this is copied in the same way",
     contexts=(Context.HOT, Context.ACCELERATOR),
-    program_has={
-        "a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"
-    },
     needs_gpu=True,
 )

@@ -69,7 +69,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.batches import loads, runs_each_time
-from torchlint.analysis.training.transfers import Transfer, follow, names_device, transfer_behind
+from torchlint.analysis.training.transfers import Transfer, names_device, transfer_behind
 from torchlint.analysis.uses import method_name, receiver, with_items
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
@@ -86,6 +86,8 @@ from torchlint.rule import (
     edits,
     once,
 )
+
+from ._created_tensors import reads_of_created, run_alike, transfer_of_created
 
 _SIZED = tuple(
     f"torch.{name}"
@@ -178,7 +180,7 @@ def _create_on_device(match: Match) -> Fix | str:
 
 def _is_moved(match: Match) -> bool:
     """Whether the tensor is copied to the device before anything else is done with it."""
-    return _transfer_of_created(match.call, match.module) is not None
+    return transfer_of_created(match.call, match.module) is not None
 
 
 def _moves(match: Match) -> bool:
@@ -305,31 +307,12 @@ rule = Rule(
 # creation -----------------------------------------------------------------------------------------
 
 
-def _transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
-    """The transfer of a tensor that was just created: in the same statement, or where its name is
-    used next, if that runs as often."""
-    behind = transfer_behind(made, module)
-    if behind is not None:
-        return behind
-    reads = _reads(made, module)
-    if not reads:
-        return because(None, "no copy to a device follows on it")
-    first = reads[0]
-    transfer = transfer_behind(first, module)
-    if transfer is None:
-        said = "{:code} is first used in {:line}, and not copied to a device there"
-        return because(None, said, first, first)
-    if not _run_alike(first, made, module):
-        return because(None, "the copy, in {:line}, may run more or less often than this", first)
-    return transfer
-
-
 def _is_filled_from_device(made: cst.Call, module: Module) -> bool:
     """Whether a tensor of the device is written into the created one, which is then moved there:
     `buffer[:, :n] = x`, `buffer.to(x.device)`."""
-    reads = _reads(made, module)[:2]
+    reads = reads_of_created(made, module)[:2]
     written = _written_into(reads[0], module) if len(reads) == 2 else None
-    if written is None or not _run_alike(reads[1], made, module):
+    if written is None or not run_alike(reads[1], made, module):
         return False
     transfer = transfer_behind(reads[1], module)
     if transfer is None:
@@ -337,21 +320,6 @@ def _is_filled_from_device(made: cst.Call, module: Module) -> bool:
     target = "" if transfer.target is None else module.source(transfer.target.value)
     on_device = module.value(written).only(Kind.DEVICE | Kind.LIKELY)
     return on_device or target.removesuffix(".device") == module.source(written)
-
-
-def _reads(made: cst.Call, module: Module) -> list[cst.Name]:
-    """The reads of the name that a created tensor is given, in source order."""
-    whole, _ = follow(made, module)
-    assign = module.parent(whole)
-    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
-        return []
-    target = assign.targets[0].target
-    return module.reads(assign, target.value) if isinstance(target, cst.Name) else []
-
-
-def _run_alike(read: cst.Name, made: cst.Call, module: Module) -> bool:
-    loops = [next(module.loops.loops_around(each), None) for each in (read, made)]
-    return loops[0] is loops[1] and module.function(read) is module.function(made)
 
 
 def _written_into(read: cst.Name, module: Module) -> cst.BaseExpression | None:

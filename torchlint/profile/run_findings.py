@@ -152,7 +152,11 @@ def confirmed(
 
 def _covers(finding: Finding, line: Line) -> bool:
     last = max(finding.end.row, finding.start.row)
-    return finding.start.row <= line.row <= last and _same(finding.path, line.path)
+    if finding.start.row <= line.row <= last and _same(finding.path, line.path):
+        return True
+    return any(
+        each.position.row == line.row and _same(each.path, line.path) for each in finding.related
+    )
 
 
 def as_static(finding: Finding, status: str) -> Static:

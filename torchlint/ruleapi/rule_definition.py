@@ -16,6 +16,7 @@ from torchlint.finding import Applicability, Effect, Finding, Fix, Related, Tier
 from torchlint.reported import Reported, Waiting
 from torchlint.ruleapi.contexts import HAS, LACKS, Context, placed
 from torchlint.ruleapi.maker import maker
+from torchlint.ruleapi.together import joined
 from torchlint.version import rule_url
 
 if TYPE_CHECKING:
@@ -89,6 +90,9 @@ class Rule:
             matches each of them.
         program_lacks: the same for what no file of the program may match.
         else_hint: contexts without which its findings are hints.
+        related: of a declared rule: other places that explain a match.
+        together: of a declared rule: its findings of one file that hold under the same conditions
+            are one, with the other places as related ones, which say this.
         since, until: the torch versions that it applies to, as (major, minor): it reports only if
             the project's oldest torch is at least `since` and below `until`.
         triggers: what must be true of a file's text, so that it is parsed for this rule: regular
@@ -114,6 +118,8 @@ class Rule:
     change: Callable[[Match], Change | str] | str | None = None
     contexts: tuple[Context, ...] = ()
     else_hint: tuple[Context, ...] = ()
+    related: Callable[[Match], tuple[Related, ...]] | None = None
+    together: str = ""
     program_has: Mapping[str, str] = field(default_factory=dict)
     program_lacks: Mapping[str, str] = field(default_factory=dict)
     since: Version | None = None
@@ -285,12 +291,16 @@ class Rule:
         yield Waiting(finding, place.waits + texts, place.hints, place.hot, values)
 
     def _report_matches(self, module: Module) -> Iterator[Finding | Waiting]:
-        for pattern in self.finds:
-            for match in pattern.matches(module):
-                if not any(excuse(match) for excuse in self.unless):
-                    yield from self.report_match(match, pattern)
+        reported = (
+            each
+            for pattern in self.finds
+            for match in pattern.matches(module)
+            if not any(excuse(match) for excuse in self.unless)
+            for each in self.report_match(match, pattern)
+        )
+        yield from joined(reported, self.together) if self.together else reported
 
-    def report_match(self, match: Match, pattern: Pattern) -> Iterable[Finding | Waiting]:
+    def report_match(self, match: Match, pattern: Pattern) -> Iterator[Finding | Waiting]:
         """A finding on a match of a pattern for which no exception holds, if the contexts do."""
         operands = (each for each in match.evidence if isinstance(each, Operand))
         message = pattern.message or self.message
@@ -301,6 +311,7 @@ class Rule:
             message(match) if callable(message) else message,
             tier=pattern.tier_of(match, self.tier),
             fix=change(match) if callable(change) else change,
+            related=() if self.related is None else self.related(match),
             operand=next(operands, None),
             else_hint=pattern.else_hint,
             texts=self.texts(pattern),

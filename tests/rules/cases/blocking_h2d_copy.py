@@ -42,12 +42,35 @@ for step, (images, labels) in enumerate(loader):
     # case: in the background, by position
     images = images.cuda(0, True)
 
-    # case: computed before, which is in other memory
-    images = images.float().to(device)
+    # case: computed before, which is in memory that nothing pins
+    images = images.float().to(device)  # TL206 hint | says: `images` first with | no fix: before
 
     # case: computed on another line
     images = images.float()
-    images = images.to(device)
+    images = images.to(device, non_blocking=True)  # TL206 hint | no fix
+
+    # case: joined on the host
+    both = torch.cat([images[:4], images[4:]], dim=0)
+    both = both.cuda(non_blocking=True)  # TL206 hint | no fix
+
+    # case: joined with something else
+    both = torch.cat([images, weights], dim=0).to(device)  # TL206 hint | says: data in host
+
+    # case: made wider, which TL218 is about
+    labels = labels.long().to(device)
+
+    # case: made bytes into numbers, which TL218 is about
+    images = (images.float() / 255).to(device)
+
+    # case: another view of it
+    images = images.squeeze(1).to(device=device)  # TL206 hint unsafe
+    # becomes: images = images.squeeze(1).to(device=device, non_blocking=True)
+
+    # case: several, which are one finding
+    images = images.to(device)  # TL206 hint unsafe | see: labels.to(device)
+    # becomes: images = images.to(device, non_blocking=True)
+    labels = labels.to(device)
+    # becomes: labels = labels.to(device, non_blocking=True)
 
     # case: like another tensor
     images = images.to(model.weight)
@@ -63,7 +86,7 @@ for step, (images, labels) in enumerate(loader):
     step = step.to(device)
 
     # case: what is not part of the batch
-    weights = torch.tensor(values).to(device)
+    weights = class_weights.to(device)
 
     # case: now and then
     if step % 100 == 0:
@@ -74,7 +97,7 @@ loader = DataLoader(photos, num_workers=4, pin_memory=True)
 
 # case: a dict of tensors
 for batch in loader:
-    loss = criterion(model(batch["images"].to(device)), batch["labels"][0].to(device))  # TL206 hint # TL206 hint
+    loss = criterion(model(batch["images"].to(device)), batch["labels"][0].to(device))  # TL206 hint
     loss.backward()
     optimizer.step()
 
@@ -109,7 +132,7 @@ for images, labels in loader:
 for batch in loader:
     images, labels = batch
     data = batch["more"]
-    loss = criterion(model(images.to(device)), data.to(device))  # TL206 hint # TL206 hint
+    loss = criterion(model(images.to(device)), data.to(device))  # TL206 hint
     loss.backward()
     optimizer.step()
 
@@ -138,7 +161,7 @@ while True:
 
 # case: of two loaders at once
 for (images, labels), (more, _) in zip(loader, other_loader):
-    loss = criterion(model(images.to(device)), more.to(device))  # TL206 hint # TL206 hint
+    loss = criterion(model(images.to(device)), more.to(device))  # TL206 hint
     loss.backward()
     optimizer.step()
 
@@ -275,7 +298,9 @@ from data import make_loader
 
 loader = make_loader()
 for images, labels in loader:
-    loss = criterion(model(images.to(device)), labels)
+    images = images.float().to(device)  # TL206 hint | says: not pinned | no fix: the loader
+    labels = labels.to(device)
+    loss = criterion(model(images), labels)
     loss.backward()
     optimizer.step()
 # file: data.py
@@ -283,6 +308,44 @@ from torch.utils.data import DataLoader
 
 def make_loader():
     return DataLoader(photos, num_workers=4)
+
+# case: of a loader of another file, in the background in name only
+from data import make_loader
+
+loader = make_loader()
+for images, labels in loader:
+    images = images.to(device, non_blocking=True)  # TL206 hint | says: although it is
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+# file: data.py
+from torch.utils.data import DataLoader
+
+def make_loader():
+    return DataLoader(photos, num_workers=4, pin_memory=False)
+
+# case: of a loader of another file, which may pin
+from data import make_loader
+
+loader = make_loader()
+for images, labels in loader:
+    images = images.to(device)
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+# file: data.py
+from torch.utils.data import DataLoader
+
+def make_loader(args):
+    return DataLoader(photos, num_workers=4, pin_memory=args.pin_memory)
+
+# case: a whole batch of a generator that this file gets
+loader = endless(loader)
+for step in range(9):
+    batch = next(loader)
+    loss = criterion(model(batch.to(device)))  # TL206 hint
+    loss.backward()
+    optimizer.step()
 
 # case: with Accelerate
 from accelerate import Accelerator
@@ -308,6 +371,53 @@ for images, labels in loader:
     loss = criterion(model(images.to(place)), labels)
     loss.backward()
     optimizer.step()
+
+# head: data that no loader gives
+import numpy as np
+for step in range(9):
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+
+    # case: rewards of this step, on the device at once
+    rewards = torch.tensor(scores(step), device=device)  # TL206 hint | says: data in host | no fix
+
+    # case: numbers that are given each time
+    limit = torch.as_tensor(args.limit, dtype=torch.float32, device=x.device)  # TL206 hint
+
+    # case: an array
+    array = read(step)
+    states = torch.from_numpy(array).float().to(device)  # TL206 hint
+
+    # case: several tensors of data, which are one finding
+    states = torch.as_tensor(seen(), device=device)  # TL206 hint | see: torch.as_tensor(earned
+    rewards = torch.as_tensor(earned(), device=device)
+
+    # case: pieces of a table in host memory
+    rows = torch.stack([torch.tensor(row) for row in table])  # TL206 hint
+    rows = rows.to(device)
+
+    # case: a constant, which TL213 is about
+    weights = torch.tensor([1.0, 2.0], device=device)
+
+    # case: an array that is copied twice, which TL105 is about
+    states = torch.tensor(np.asarray(table)).to(device)
+
+    # case: a list of arrays, which TL106 is about
+    states = torch.tensor([np.asarray(row) for row in table], device=device)
+
+    # case: a tensor of the device
+    states = torch.as_tensor(loss, device=device)
+
+    # case: it stays in host memory
+    states = torch.tensor(read(step))
+
+    # case: nothing is given
+    states = torch.tensor(*given, device=device)
+
+    # case: data of one step in a hundred
+    if step % 100 == 0:
+        rewards = torch.tensor(scores(step), device=device)
 
 # head: memory that is pinned where there is a GPU
 loader = DataLoader(photos, num_workers=4, pin_memory=device.type == "cuda")

@@ -43,12 +43,44 @@ DataLoader(*options)
 from monai.data import DataLoader
 DataLoader(data, batch_size=8, num_workers=4)  # TL102 hint
 
-# case: a loader of another library [bare]
+# case: the loader of PyTorch Geometric, which is one of torch [bare]
 import torch
 from torch_geometric.loader import DataLoader
 model.to(torch.device("cuda"))
 loss.backward()
+DataLoader(data)  # TL102 hint unsafe
+# becomes: DataLoader(data, pin_memory=True)
+
+# case: a loader of another library [bare]
+import torch
+from other.loader import DataLoader
+model.to(torch.device("cuda"))
+loss.backward()
 DataLoader(data)
+
+# case: several loaders of a file, which are one finding
+train = DataLoader(data, batch_size=8)  # TL102 hint | see: DataLoader(data, batch_size=9)
+# becomes: train = DataLoader(data, batch_size=8, pin_memory=True)
+more = DataLoader(data, batch_size=9)
+# becomes: more = DataLoader(data, batch_size=9, pin_memory=True)
+
+# case: the copies of its batches
+loader = DataLoader(data)  # TL102 hint | see: images.to(device)
+for images, labels in loader:
+    images = images.to(device)
+
+# case: an evaluation that copies batches
+loader = DataLoader(data)  # TL102 hint | see
+train(loader)
+with torch.no_grad():
+    for images, labels in loader:
+        images = images.to(device)
+
+# case: Accelerate copies the batches where the loop draws them
+from accelerate import Accelerator
+loader = Accelerator().prepare(DataLoader(data))  # TL102 hint | see: for images, labels in loader
+for images, labels in loader:
+    loss = model(images)
 
 # case: in a function that evaluates, and builds its loader itself
 def evaluate(model):

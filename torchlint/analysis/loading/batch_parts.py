@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How
 from torchlint.analysis.once import once
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.iteration import is_over_loader, unwrapped
 from torchlint.analysis.values.kinds import ARRAYS, Kind
 
@@ -32,6 +32,13 @@ def is_part_of_batch(node: cst.BaseExpression, module: Module) -> bool:
     return _is_batch(module, node, 0, True)
 
 
+def is_whole_batch(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression is what a loader gave, as a whole: a tensor, a dict, or any object."""
+    if not isinstance(node, cst.Name | cst.Call) or module.value(node).has(_ELSEWHERE):
+        return False
+    return _is_batch(module, node, 0, False)
+
+
 @once
 def _is_batch(module: Module, node: cst.BaseExpression, depth: int, part: bool) -> bool:
     """Whether an expression is a batch of a loader, or a part of one.
@@ -46,10 +53,23 @@ def _is_batch(module: Module, node: cst.BaseExpression, depth: int, part: bool) 
     if isinstance(node, cst.Call):
         if method_name(node) in ("items", "values"):
             return _is_batch(module, node.func, depth + 1, False)
-        drawn = not part and module.calls(node, "builtins.next")
-        return drawn and module.value(node).only(Kind.CPU)
+        return not part and _draws(node, module)
     bindings = module.flow.reaching(node)
+    if len(bindings) > 1:  # in a loop, `batch = [each.to(device) for each in batch]` reaches itself
+        above = set(module.ancestors(node))
+        bindings = [
+            each for each in bindings if each.how is How.ITERATION or each.node not in above
+        ]
     return bool(bindings) and all(_gives_batch(each, module, depth, part) for each in bindings)
+
+
+def _draws(call: cst.Call, module: Module) -> bool:
+    """Whether a call draws the next batch: `next(batches)`, `loader.next()`."""
+    if module.calls(call, "builtins.next") and call.args:
+        batches = call.args[0].value
+        return module.value(call).only(Kind.CPU) or is_over_loader(batches, module.values)
+    named = method_name(call) in ("next", "__next__") and not call.args
+    return named and is_over_loader(receiver(call), module.values)
 
 
 def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bool:
@@ -61,6 +81,11 @@ def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bo
         return not part or len(binding.path) > _counts(source, module)
     if binding.how not in (How.ITERATION, How.ASSIGNMENT, How.UNPACKING):
         return False
+    if binding.how is How.UNPACKING and isinstance(source, cst.Tuple | cst.List):
+        index = binding.path[0] if binding.path else -1
+        if len(binding.path) != 1 or not 0 <= index < len(source.elements):
+            return False
+        return _is_batch(module, source.elements[index].value, depth + 1, part)
     part = part and binding.how is How.ASSIGNMENT
     return _is_batch(module, source, depth + 1, part)
 

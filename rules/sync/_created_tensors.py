@@ -1,0 +1,41 @@
+"""Where a tensor that was just created is copied to the device."""
+
+import libcst as cst
+
+from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
+from torchlint.rule import Module, because
+
+
+def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
+    """The transfer of a tensor that was just created: in the same statement, or where its name is
+    used next, if that runs as often."""
+    behind = transfer_behind(made, module)
+    if behind is not None:
+        return behind
+    reads = reads_of_created(made, module)
+    if not reads:
+        return because(None, "no copy to a device follows on it")
+    first = reads[0]
+    transfer = transfer_behind(first, module)
+    if transfer is None:
+        said = "{:code} is first used in {:line}, and not copied to a device there"
+        return because(None, said, first, first)
+    if not run_alike(first, made, module):
+        return because(None, "the copy, in {:line}, may run more or less often than this", first)
+    return transfer
+
+
+def reads_of_created(made: cst.Call, module: Module) -> list[cst.Name]:
+    """The reads of the name that a created tensor is given, in source order."""
+    whole, _ = follow(made, module)
+    assign = module.parent(whole)
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+        return []
+    target = assign.targets[0].target
+    return module.reads(assign, target.value) if isinstance(target, cst.Name) else []
+
+
+def run_alike(read: cst.Name, made: cst.Call, module: Module) -> bool:
+    """Whether two places are in the same loop of the same function."""
+    loops = [next(module.loops.loops_around(each), None) for each in (read, made)]
+    return loops[0] is loops[1] and module.function(read) is module.function(made)
