@@ -4,13 +4,19 @@
 Reports `torch.tensor(array)` on a NumPy array if neither `dtype=` nor `device=` requires a copy,
 in code that runs for each batch or sample: a step loop, `__getitem__`, a collate function, a loop
 over `env.step`. Elsewhere, or if the type of the array or the device is unknown, it is a hint.
-`torch.FloatTensor(array)`, `torch.Tensor(array)` and their aliases are hints as well.
+`torch.FloatTensor(array)` and `torch.Tensor(array)` are hints as well. `torch.cuda.FloatTensor(array)`
+and a name for it, such as `Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor`, are
+reported like `torch.tensor`: they copy the array to the GPU.
 
 ## Why it is slow
 `torch.tensor` always copies. `torch.as_tensor` and `torch.from_numpy` share the memory and take
 about a microsecond, whatever the size. Measured on a CPU, they save 4 µs on ten numbers and 26 ms
 on a batch of 38 MB. If the type or the device changes, a copy is needed anyway, and there is
 nothing to save.
+
+A constructor of the GPU copies the numbers across the bus, behind all that the GPU has queued, and
+Python waits until that is done, as it does for `.item()`. Random numbers that NumPy draws are best
+drawn there: `torch.randn(n, device=device)`.
 
 In torch 2.13, the typed constructors copy only if the type changes. They are no slower than
 `torch.as_tensor(array, dtype=...)`, but the call does not show whether they copy, share or (for a
@@ -248,13 +254,27 @@ def _shared(made: Constructor, module: Module) -> Fix:
 
 
 def _typed(made: Constructor, array: Value, module: Module) -> Iterable[Reported]:
-    instead = f"create the array as {made.dtype} and share it with `torch.from_numpy`"
-    if made.place is Place.DEVICE or moved_at_once(made.call, module) is not Copy.WASTED:
-        instead += ", or, if it holds bytes, move them and convert on the device"
+    node = made.data.value
+    on_gpu = made.place is not Place.HOST
+    moved = on_gpu or moved_at_once(made.call, module) is not Copy.WASTED
+    drawn = isinstance(node, cst.Call) and any(
+        name.startswith("numpy.random.") for name in module.resolve(node.func)
+    )
     message = (
         f"`{made.typed.removesuffix('Tensor')}Tensor(…)` copies every array that is not "
-        f"{made.dtype} already, without a visible conversion; {instead}."
+        f"{made.dtype} already, without a visible conversion; create the array as {made.dtype} and "
+        "share it with `torch.from_numpy`"
     )
+    if moved:
+        message += ", or, if it holds bytes, move them and convert on the device"
+    if on_gpu:
+        message = (
+            f"`{module.source(made.call.func)}(…)` copies an array of the host to the GPU, and "
+            "Python waits for that; "
+            + ("let torch draw" if drawn else "create")
+            + " the numbers there, or keep them there"
+        )
+    message += "."
     torch = _torch(made, module)
     fix: Fix | str
     if made.place is Place.EITHER:
@@ -263,8 +283,12 @@ def _typed(made: Constructor, array: Value, module: Module) -> Iterable[Reported
         fix = "`torch` itself is not imported here"
     else:
         fix = _spelled_out(made, array, torch, module)
-    hint = because(Tier.HINT, "it copies only if the array is not {} already", made.dtype)
-    return rule.report(module, made.call, message, tier=hint, fix=fix)
+    tier = Tier.DEFAULT
+    if not on_gpu:
+        tier = because(Tier.HINT, "it copies only if the array is not {} already", made.dtype)
+    elif not array.only(ARRAYS):
+        tier = because(Tier.HINT, "{:code} is not certain to be an array", node)
+    return rule.report(module, made.call, message, tier=tier, fix=fix)
 
 
 def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) -> Fix:

@@ -633,3 +633,31 @@ x = tensor(np.zeros(3))
 def f(shape):
     """Like numpy, but on a device."""
     return torch.tensor(shape)
+
+# head: a step that gives arrays to constructors of the GPU
+import numpy as np
+import torch
+
+Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
+for images in loader:
+    loss = model(images)
+    loss.backward()
+    optimizer.step()
+
+    # case: random numbers, to the GPU where there is one
+    noise = Tensor(np.random.normal(0, 1, (64, 100)))  # TL105 | says: let torch draw | no fix
+
+    # case: random numbers, to the GPU
+    noise = torch.cuda.FloatTensor(np.random.rand(64, 100))  # TL105 unsafe | says: to the GPU
+
+    # case: numbers that the host has
+    counts = np.zeros(9)
+    labels = torch.cuda.LongTensor(counts)  # TL105 unsafe | says: or keep them there
+
+    # case: what hardly is something else than an array
+    rows = table[:, 0].reshape(9)
+    labels = torch.cuda.LongTensor(rows)  # TL105 hint | says: to the GPU
+
+    # case: now and then, to the GPU
+    if step % 100 == 0:
+        noise = Tensor(np.random.normal(0, 1, (64, 100)))  # TL105 hint

@@ -79,7 +79,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             f"{calls:.3g} cop{'y' if calls == 1 else 'ies'} a step of {what} ({scaled(size, 'B')})",
             action,
             None,
-            ("TL205", "TL211", "TL213", "TL217"),
+            ("TL105", "TL106", "TL205", "TL206", "TL211", "TL213", "TL217"),
             {"copies": calls, "bytes": size, "same": again},
             made=made,
         )
