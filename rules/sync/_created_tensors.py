@@ -6,7 +6,12 @@ from torchlint.analysis.training.transfers import Transfer, follow, transfer_beh
 from torchlint.rule import Module, because
 
 
-def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
+_DEEPEST = 3
+
+
+def transfer_of_created(
+    made: cst.BaseExpression, module: Module, *, depth: int = _DEEPEST
+) -> Transfer | None:
     """The transfer of a tensor that was just created: in the same statement, or where its name is
     used next, if that runs as often."""
     behind = transfer_behind(made, module)
@@ -17,6 +22,8 @@ def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
         return because(None, "no copy to a device follows on it")
     first = reads[0]
     transfer = transfer_behind(first, module)
+    if transfer is None and depth:  # `mask = mask < 0.5`
+        transfer = transfer_of_created(first, module, depth=depth - 1)
     if transfer is None:
         said = "{:code} is first used in {:line}, and not copied to a device there"
         return because(None, said, first, first)
@@ -25,7 +32,7 @@ def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
     return transfer
 
 
-def reads_of_created(made: cst.Call, module: Module) -> list[cst.Name]:
+def reads_of_created(made: cst.BaseExpression, module: Module) -> list[cst.Name]:
     """The reads of the name that a created tensor is given, in source order."""
     whole, _ = follow(made, module)
     assign = module.parent(whole)
@@ -35,7 +42,7 @@ def reads_of_created(made: cst.Call, module: Module) -> list[cst.Name]:
     return module.reads(assign, target.value) if isinstance(target, cst.Name) else []
 
 
-def run_alike(read: cst.Name, made: cst.Call, module: Module) -> bool:
+def run_alike(read: cst.Name, made: cst.BaseExpression, module: Module) -> bool:
     """Whether two places are in the same loop of the same function."""
     loops = [next(module.loops.loops_around(each), None) for each in (read, made)]
     return loops[0] is loops[1] and module.function(read) is module.function(made)

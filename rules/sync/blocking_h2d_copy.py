@@ -55,12 +55,19 @@ import re
 
 import libcst as cst
 
+from torchlint.analysis.arrays.tensor_constructors import (
+    Copy,
+    copy_made,
+    needs_its_copy,
+    tensor_constructor,
+)
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.loading.batch_copies import BatchCopy, batch_copy, may_wait
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.training.batches import loads
-from torchlint.analysis.training.transfers import names_device
+from torchlint.analysis.training.transfers import names_device, transfer_of
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.rule import (
@@ -82,7 +89,9 @@ from ._created_tensors import transfer_of_created
 
 _PINS = {"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"}
 _MAY_PIN = {"memory that may be pinned": r"pin_mem\w*(?!['\"]?\s*[=:,]\s*False|\w)"}
+_TYPED = tuple(f"torch.{name}" for name in TYPED_TENSORS)
 _JOINS = ("torch.stack", "torch.cat", "torch.concat")
+_LONG = 60
 _HOLDS_BATCH = re.compile(r"batch|data|input|sample|example|feature|item", re.IGNORECASE)
 _WIDENS = ("long", "double", "type")
 """Casts that TL218 is about."""
@@ -100,8 +109,6 @@ def _moves_batch(match: Match) -> BatchCopy | None:
 def _waits(match: Match) -> bool:
     """Whether Python waits for a copy from a pinned loader."""
     copy = match.found(BatchCopy)
-    if copy.whole:
-        return because(False, "{:code} is a whole batch, which may be any object", copy.batch)
     if copy.computed is not None:
         return not _is_cast(copy, match.module)
     if not may_wait(copy):
@@ -191,6 +198,8 @@ def _pageable_message(match: Match) -> str:
 def _background(match: Match) -> Fix | str | tuple[str, object]:
     if match.found(BatchCopy).computed is not None:
         return "the copy has to come before what is computed"
+    if match.found(BatchCopy).whole:
+        return "only you know whether the batch is an object whose `to` takes `non_blocking`"
     return pass_argument("non_blocking", "True")(match)
 
 
@@ -208,12 +217,23 @@ def _is_new_data(match: Match) -> bool:
     value = module.value(given)
     if value.has(TENSORS | Kind.LIKELY):
         return because(False, "{:code} may be a tensor already", given)
-    device = argument(match.call, "device")
-    copied = module.calls(match.call, "torch.tensor") and value.has(ARRAYS)
-    listed = value.element is not None and value.element.has(ARRAYS)
-    if listed or (copied and (device is None or not names_device(device, module))):
+    if _is_of_arrays(match.call, given, module):
         return because(False, "TL105 and TL106 are about tensors that are made of arrays")
     return _reaches_device(match)
+
+
+def _is_of_arrays(call: cst.Call, given: cst.BaseExpression, module: Module) -> bool:
+    """Whether it is one of the copies of arrays that other rules are about."""
+    value = module.value(given)
+    if value.element is not None and value.element.has(ARRAYS):
+        return True
+    made = tensor_constructor(call, module)
+    if made is None or made.shares:
+        return False
+    if made.typed:
+        return not module.flow.is_parameter(given)
+    kept = needs_its_copy(call, module) or copy_made(made, value, module) is Copy.FORCED
+    return value.has(ARRAYS) and not kept
 
 
 def _reaches_device(match: Match) -> bool:
@@ -234,6 +254,28 @@ def _joins_host_tensors(match: Match) -> bool:
         return False
     of_batch = batch_copy(transfer.call, match.module) is not None
     return not of_batch or because(False, "the copy, in {:line}, is that of a batch", transfer.call)
+
+
+def _is_made_by_helper(match: Match) -> bool:
+    """Whether a function of the file makes what is copied, in host memory, each time."""
+    made, module = match.receiver, match.module
+    if isinstance(made, cst.Name):
+        made = module.flow.given(made) or made
+    if not isinstance(made, cst.Call) or module.definitions.callee(made) is None:
+        return because(False, "no function of the file makes what is copied")
+    if not module.value(made).only(Kind.CPU):
+        return because(False, "nothing shows that {:code} is in host memory", made)
+    moves = transfer_of(match.call, module) is not None
+    return moves or because(False, "nothing shows that this copies to a device")
+
+
+def _helper_message(match: Match) -> str:
+    name = match.module.source(match.receiver)
+    name = name if len(name) < _LONG and "\n" not in name else "this tensor"
+    return (
+        f"`{name}` is made in host memory on every step, and Python waits while it is copied to "
+        "the device; make it there, with `device=`."
+    )
 
 
 def _is_written_out(node: cst.BaseExpression) -> bool:
@@ -281,6 +323,7 @@ rule = Rule(
             "torch.tensor",
             "torch.as_tensor",
             "torch.from_numpy",
+            *_TYPED,
             where=(_is_new_data,),
             message=_data_message,
             change="only you know where the data could be kept",
@@ -290,6 +333,14 @@ rule = Rule(
             where=(_joins_host_tensors,),
             message=_data_message,
             change="only you know where the data could be kept",
+        ),
+        method(
+            "to",
+            "cuda",
+            "type_as",
+            where=(_is_made_by_helper,),
+            message=_helper_message,
+            change="the function that makes it has to be given the device",
         ),
     ),
     unless=(_is_loaded,),

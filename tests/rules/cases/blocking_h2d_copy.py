@@ -167,34 +167,54 @@ for (images, labels), (more, _) in zip(loader, other_loader):
 
 # case: a whole batch, which may be anything
 for batch in loader:
-    loss = criterion(model(batch.to(device)))
+    loss = criterion(model(batch.to(device)))  # TL206 hint | no fix: an object
     loss.backward()
     optimizer.step()
 
 # case: a whole batch by another name
 for batch in loader:
     data = batch
-    loss = criterion(model(data.to(device)))
+    loss = criterion(model(data.to(device)))  # TL206 hint | no fix: an object
     loss.backward()
     optimizer.step()
 
 # case: a whole batch that is counted
 for step, batch in enumerate(loader):
-    loss = criterion(model(batch.to(device)))
+    loss = criterion(model(batch.to(device)))  # TL206 hint | no fix: an object
     loss.backward()
     optimizer.step()
 
 # case: a whole batch that is counted by a bar with a name
 bar = enumerate(loader)
 for step, batch in bar:
-    loss = criterion(model(batch.to(device)))
+    loss = criterion(model(batch.to(device)))  # TL206 hint | no fix: an object
     loss.backward()
     optimizer.step()
 
 # case: a whole batch that is drawn
 batches = iter(loader)
 while True:
-    loss = criterion(model(next(batches).to(device)))
+    loss = criterion(model(next(batches).to(device)))  # TL206 hint | no fix: an object
+    loss.backward()
+    optimizer.step()
+
+# case: drawn again when the loader is empty
+batches = iter(loader)
+for step in range(9):
+    try:
+        batch = next(batches)
+    except StopIteration:
+        batches = iter(loader)
+        batch = next(batches)
+    batch = [each.to(device) for each in batch]  # TL206 hint
+    loss = criterion(model(*batch))
+    loss.backward()
+    optimizer.step()
+
+# case: two parts of a batch in one statement
+for batch in loader:
+    images, labels = batch["image"], batch["label"]
+    loss = criterion(model(images.to(device)), labels)  # TL206 hint
     loss.backward()
     optimizer.step()
 
@@ -418,6 +438,33 @@ for step in range(9):
     # case: data of one step in a hundred
     if step % 100 == 0:
         rewards = torch.tensor(scores(step), device=device)
+
+# head: none
+
+# case: a table that a function of the file makes each time
+def mask_of(lengths):
+    mask = torch.zeros(len(lengths), 9)
+    for row, length in enumerate(lengths):
+        mask[row, :length] = 1
+    return mask
+
+for images, lengths in loader:
+    mask = mask_of(lengths).to(device)  # TL206 hint | says: `device=`
+    loss = criterion(model(images) * mask)
+    loss.backward()
+    optimizer.step()
+
+# case: sequences that a model is given as lists
+class Model(nn.Module):
+    def forward(self, sequences):
+        x = torch.LongTensor(sequences).to(self.device)  # TL206 hint
+        return self.embed(x)
+
+model = Model()
+for sequences, labels in loader:
+    loss = criterion(model(sequences))
+    loss.backward()
+    optimizer.step()
 
 # head: memory that is pinned where there is a GPU
 loader = DataLoader(photos, num_workers=4, pin_memory=device.type == "cuda")

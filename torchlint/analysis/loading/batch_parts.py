@@ -24,12 +24,18 @@ _ELSEWHERE = Kind.DEVICE | Kind.LIKELY | Kind.HOST | ARRAYS
 def is_part_of_batch(node: cst.BaseExpression, module: Module) -> bool:
     """Whether an expression is a tensor of a batch that nothing has moved or computed: `images` of
     `for images, labels in loader`, `batch["images"]`, `data["L"]` of what a function is given."""
-    if module.value(node).has(_ELSEWHERE):
+    if module.value(node).has(_ELSEWHERE) and not _is_of_comprehension(node, module):
         return False
     if isinstance(node, cst.Subscript) and module.flow.is_parameter(node.value):
         key = node.slice[0].slice
         return isinstance(key, cst.Index) and isinstance(literal(key.value), str)
     return _is_batch(module, node, 0, True)
+
+
+def _is_of_comprehension(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether a name is the variable of a comprehension: in a loop,
+    `batch = [each.to(device) for each in batch]` seems to go over its own result."""
+    return any(isinstance(each.node, cst.CompFor) for each in module.flow.reaching(node))
 
 
 def is_whole_batch(node: cst.BaseExpression, module: Module) -> bool:

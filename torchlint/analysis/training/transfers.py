@@ -30,6 +30,14 @@ _STAYS = frozenset(
 )
 """Methods of a tensor whose result is on its device, if they are given only numbers."""
 
+_ELEMENTWISE = tuple(
+    f"torch.{name}"
+    for name in "abs cos exp flip log neg pow round sigmoid sin softmax sqrt square tanh "
+    "tril triu".split()
+)
+_BESIDE = Kind.HOST | Kind.SCALAR | Kind.CPU
+"""What a tensor in host memory can be computed with so that the result is there, too."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transfer:
@@ -110,7 +118,7 @@ def follow(made: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression
             node = call
         elif isinstance(parent, cst.Arg):
             call = module.call_with(node)
-            if call is None or not module.calls(call, "torch.autograd.Variable"):
+            if call is None or not _gives_on(node, call, module):
                 break
             node = call
         elif isinstance(parent, cst.BaseExpression) and _keeps_place(node, parent, module):
@@ -123,13 +131,25 @@ def follow(made: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression
 def _keeps_place(node: cst.CSTNode, parent: cst.CSTNode, module: Module) -> bool:
     """Whether what a parent makes of a tensor is on its device: `2 * x`, `x < 1`, `x[:, 0]`."""
     others: list[cst.CSTNode] = []
+    known = Kind.HOST
     if isinstance(parent, cst.BinaryOperation):
-        others = [parent.left, parent.right]
+        others, known = [parent.left, parent.right], _BESIDE
     elif isinstance(parent, cst.Comparison):
         others = [parent.left, *(each.comparator for each in parent.comparisons)]
+        known = _BESIDE
     elif isinstance(parent, cst.Subscript) and parent.value is node:
         items = [each.slice for each in parent.slice]
         others = [each.value for each in items if isinstance(each, cst.Index)]
     elif not isinstance(parent, cst.UnaryOperation):
         return False
-    return all(each is node or module.value(each).only(Kind.HOST) for each in others)
+    return all(each is node or module.value(each).only(known) for each in others)
+
+
+def _gives_on(node: cst.BaseExpression, call: cst.Call, module: Module) -> bool:
+    """Whether a call gives a tensor that is computed from one and from numbers: `torch.exp(x)`."""
+    if module.calls(call, "torch.autograd.Variable"):
+        return True
+    others = [arg.value for arg in call.args if arg.value is not node]
+    return module.calls(call, *_ELEMENTWISE) and all(
+        module.value(each).only(Kind.HOST) for each in others
+    )
