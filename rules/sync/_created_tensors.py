@@ -5,7 +5,6 @@ import libcst as cst
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.rule import Module, because
 
-
 _DEEPEST = 3
 
 

@@ -67,15 +67,16 @@ from torchlint.analysis.loading.batch_copies import BatchCopy, batch_copy, may_w
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.training.batches import loads
-from torchlint.analysis.training.transfers import names_device, transfer_of
+from torchlint.analysis.training.transfers import Transfer, names_device, transfer_of
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.rule import (
     Applicability,
+    Change,
     Context,
-    Fix,
     Match,
     Module,
+    Related,
     Rule,
     Tier,
     because,
@@ -195,7 +196,7 @@ def _pageable_message(match: Match) -> str:
     )
 
 
-def _background(match: Match) -> Fix | str | tuple[str, object]:
+def _background(match: Match) -> Change | str:
     if match.found(BatchCopy).computed is not None:
         return "the copy has to come before what is computed"
     if match.found(BatchCopy).whole:
@@ -206,7 +207,7 @@ def _background(match: Match) -> Fix | str | tuple[str, object]:
 # data that no loader gives -----------------------------------------------------------------
 
 
-def _is_new_data(match: Match) -> bool:
+def _is_new_data(match: Match) -> Transfer | bool:
     """Whether data of the host, which no other rule is about, is made into a tensor."""
     given = match.call.args[0].value if match.call.args else None
     module = match.module
@@ -236,15 +237,15 @@ def _is_of_arrays(call: cst.Call, given: cst.BaseExpression, module: Module) -> 
     return value.has(ARRAYS) and not kept
 
 
-def _reaches_device(match: Match) -> bool:
+def _reaches_device(match: Match) -> Transfer | bool:
     device = argument(match.call, "device")
     if device is not None:
         said = "nothing shows that {:code} is an accelerator"
         return names_device(device, match.module) or because(False, said, device)
-    return transfer_of_created(match.call, match.module) is not None
+    return transfer_of_created(match.call, match.module) or False
 
 
-def _joins_host_tensors(match: Match) -> bool:
+def _joins_host_tensors(match: Match) -> Transfer | bool:
     """Whether tensors of the host are joined each time, and then copied."""
     given = argument(match.call, "tensors", 0)
     if given is None or not match.module.value(match.call).only(Kind.CPU):
@@ -252,8 +253,9 @@ def _joins_host_tensors(match: Match) -> bool:
     transfer = transfer_of_created(match.call, match.module)
     if transfer is None:
         return False
-    of_batch = batch_copy(transfer.call, match.module) is not None
-    return not of_batch or because(False, "the copy, in {:line}, is that of a batch", transfer.call)
+    if batch_copy(transfer.call, match.module) is not None:
+        return because(False, "the copy, in {:line}, is that of a batch", transfer.call)
+    return transfer
 
 
 def _is_made_by_helper(match: Match) -> bool:
@@ -295,6 +297,15 @@ def _data_message(match: Match) -> str:
         f"`{name}` makes a tensor of data in host memory on every step, and Python waits while it "
         "is copied to the device; keep the data there, or pin it and pass `non_blocking=True`."
     )
+
+
+def _copy_below(match: Match) -> tuple[Related, ...]:
+    """Where the tensor is copied, if that is in another statement."""
+    moved = next((each.call for each in match.evidence if isinstance(each, Transfer)), None)
+    if moved is None or match.module.statement(moved) is match.module.statement(match.call):
+        return ()
+    place = match.module.span(moved)[0]
+    return (Related(match.module.path, place, "this copies it"),)
 
 
 rule = Rule(
@@ -344,6 +355,7 @@ rule = Rule(
         ),
     ),
     unless=(_is_loaded,),
+    related=_copy_below,
     together="this is copied in the same way",
     contexts=(Context.HOT, Context.ACCELERATOR),
     needs_gpu=True,

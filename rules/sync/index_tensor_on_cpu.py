@@ -95,7 +95,7 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
     indices = [each.slice.value for each in item.slice if isinstance(each.slice, cst.Index)]
     picked = module.value(item.value)
     for index in _looked_at(indices, picked, module):
-        if not module.value(index).only(_IN_HOST_MEMORY):
+        if not _is_on_host(module.value(index)):
             because(None, "nothing shows that {:code} is in host memory", index)
         elif _is_mask(index, module):
             because(None, "{:code} is a mask, for which Python waits on the device too", index)
@@ -116,8 +116,15 @@ def _looked_at(
     return [
         each
         for each, value in values
-        if value.only(_IN_HOST_MEMORY) or (on_device and not value.only(Kind.HOST))
+        if _is_on_host(value) or (on_device and not value.only(Kind.HOST))
     ]
+
+
+def _is_on_host(value: Value) -> bool:
+    """Whether it is a tensor or an array in host memory, or several, as `np.where(mask)` gives."""
+    if value.only(Kind.CONTAINER) and value.element is not None:
+        return value.element.only(ARRAYS)
+    return value.only(_IN_HOST_MEMORY)
 
 
 def _copied(

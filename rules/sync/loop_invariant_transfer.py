@@ -38,7 +38,8 @@ with the module and is not part of checkpoints.
 For what the loop assigns, fills or changes in place; for a module that the same code also moves to
 the CPU, to save memory; if the device depends on the loop; under `if step % 100 == 0` and similar
 conditions; in evaluation, in datasets and in tests. It is a hint for a parameter of a function that
-may be on the device already.
+may be on the device already, and for a table that a method of any other class copies to the device
+of what it is given.
 
 ## Fix safety
 **Unsafe**: the fix moves a line that contains only `model.to(device)` before the loop. If the loop
@@ -116,7 +117,26 @@ def _runs_once(match: Match) -> bool:
         return because(True, "the loop ends here, so this runs once")
     if loads(call, module):
         return because(True, "this is where batches are loaded, perhaps in a worker process")
-    return not runs_each_time(call, module)
+    return not _is_table(match) and not runs_each_time(call, module)
+
+
+def _is_table(match: Match) -> bool:
+    """Whether a method copies an attribute to the device of what it is given: `self.table.to(
+    x.device)`. It is copied on each call, whoever calls it."""
+    transfer, module = transfer_of(match.call, match.module), match.module
+    target = None if transfer is None or transfer.target is None else transfer.target.value
+    owner = target.value if isinstance(target, cst.Attribute) else target
+    if owner is None or not module.flow.is_parameter(owner) or dotted_text(owner) == "self":
+        return False
+    if not isinstance(match.receiver, cst.Attribute):
+        return False
+    return module.guard(match.call) is None and not module.in_evaluation(match.call)
+
+
+def _runs_when_called(match: Match) -> bool:
+    """Whether only its callers know how often it runs."""
+    rarely = not runs_each_time(match.call, match.module)
+    return rarely and because(True, "nothing in the file shows that this runs on each step")
 
 
 def _follows_device(match: Match) -> bool:
@@ -168,6 +188,8 @@ def _moved(match: Match) -> str:
 
 def _copied(match: Match) -> str:
     name = match.module.source(match.receiver)
+    if _runs_when_called(match):
+        return f"`{name}` is copied from host memory on each call; keep it on the device."
     if match.module.step_loop(match.call) is None:
         return f"`{name}` is copied from host memory on each call; register it as a buffer."
     return f"`{name}` is the same on every step, and is copied each time; copy it before the loop."
@@ -193,7 +215,9 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     finds=(
         method("to", "cuda", where=(_is_module,), message=_moved, change=_before_the_loop),
-        method("to", "cuda", "type_as", where=(_is_tensor,), hint_if=(_is_parameter,)),
+        method(
+            "to", "cuda", "type_as", where=(_is_tensor,), hint_if=(_is_parameter, _runs_when_called)
+        ),
     ),
     unless=(_runs_once, _follows_device, _changes, _is_moved_back),
     message=_copied,

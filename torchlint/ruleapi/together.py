@@ -37,9 +37,7 @@ def _conditions(reported: Finding | Waiting) -> object:
     return own, reported.contexts, reported.hints, reported.place, tuple(reported.needs.items())
 
 
-def _with(
-    first: Finding | Waiting, others: list[Finding], message: str
-) -> Finding | Waiting:
+def _with(first: Finding | Waiting, others: list[Finding], message: str) -> Finding | Waiting:
     finding = _finding(first)
     rows = {finding.start.row}
     related = list(finding.related)

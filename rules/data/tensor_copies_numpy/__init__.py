@@ -4,9 +4,9 @@
 Reports `torch.tensor(array)` on a NumPy array if neither `dtype=` nor `device=` requires a copy,
 in code that runs for each batch or sample: a step loop, `__getitem__`, a collate function, a loop
 over `env.step`. Elsewhere, or if the type of the array or the device is unknown, it is a hint.
-`torch.FloatTensor(array)` and `torch.Tensor(array)` are hints as well. `torch.cuda.FloatTensor(array)`
-and a name for it, such as `Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor`, are
-reported like `torch.tensor`: they copy the array to the GPU.
+`torch.FloatTensor(array)` and `torch.Tensor(array)` are hints as well. Constructors of the GPU are
+reported like `torch.tensor`, since they copy the array there: `torch.cuda.FloatTensor(array)`, and
+`Tensor(array)` after `Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor`.
 
 ## Why it is slow
 `torch.tensor` always copies. `torch.as_tensor` and `torch.from_numpy` share the memory and take

@@ -252,7 +252,7 @@ class Blur(nn.Module):
         return F.conv2d(x, self.kernel.to(x.device))  # TL211
 
     def sharpen(self, x):
-        return F.conv2d(x, self.kernel.to(x.device))
+        return F.conv2d(x, self.kernel.to(x.device))  # TL211 hint
 
     def forward(self, x):
         return self.blur(x)
@@ -268,7 +268,7 @@ class Blur(nn.Module):
         self.kernel = torch.ones(1, 1, 3, 3) / 9
 
     def blur(self, x):
-        return F.conv2d(x, self.kernel.to(x.device))
+        return F.conv2d(x, self.kernel.to(x.device))  # TL211 hint
 
 # case: a constant of a module, only for evaluation
 class Blur(nn.Module):
@@ -367,7 +367,7 @@ class Blur:
         self.kernel = torch.ones(1, 1, 3, 3) / 9
 
     def forward(self, x):
-        return F.conv2d(x, self.kernel.to(x.device))
+        return F.conv2d(x, self.kernel.to(x.device))  # TL211 hint
 
 # case: in a dataset
 class Photos(Dataset):
@@ -424,3 +424,18 @@ class Blur(nn.Module):
 
     def forward(self, x):
         return torch.conv2d(x, self.kernel.to(x.device))
+
+# case: a table of an object that is no module
+class Schedule:
+    def __init__(self, steps):
+        self.weights = torch.linspace(0, 1, steps)
+
+    def add_noise(self, x, noise, t):
+        return x + noise * self.weights.to(x.device)[t]  # TL211 hint | no fix | says: keep it on
+
+    def own(self, t):
+        return self.weights.to(self.device)[t]
+
+    def seldom(self, x, step):
+        if step % 100 == 0:
+            return x * self.weights.to(x.device)

@@ -112,5 +112,6 @@ def _goes_over_loader(module: Module, source: cst.BaseExpression, depth: int) ->
     if isinstance(source, cst.Call):
         return any(_goes_over_loader(module, arg.value, depth + 1) for arg in source.args)
     bindings = module.flow.reaching(source)
-    made = [each.value for each in bindings if isinstance(each.value, cst.Call)]
+    calls = [each.value for each in bindings if isinstance(each.value, cst.Call)]
+    made = [each for each in calls if not module.calls(each, "builtins.next")]
     return any(_goes_over_loader(module, each, depth + 1) for each in made)

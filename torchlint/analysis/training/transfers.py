@@ -35,8 +35,8 @@ _ELEMENTWISE = tuple(
     for name in "abs cos exp flip log neg pow round sigmoid sin softmax sqrt square tanh "
     "tril triu".split()
 )
-_BESIDE = Kind.HOST | Kind.SCALAR | Kind.CPU
-"""What a tensor in host memory can be computed with so that the result is there, too."""
+_BESIDE = Kind.HOST | Kind.SCALAR | Kind.CPU | Kind.PARAMETER
+"""What a tensor in host memory can be computed with: numbers and others of its kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
