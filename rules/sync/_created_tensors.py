@@ -1,10 +1,13 @@
 """Where a tensor that was just created is copied to the device."""
 
+import re
+
 import libcst as cst
 
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
-from torchlint.rule import Module, because
+from torchlint.rule import Match, Module, because
 
+_NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
 _DEEPEST = 3
 
 
@@ -45,3 +48,13 @@ def run_alike(read: cst.Name, made: cst.BaseExpression, module: Module) -> bool:
     """Whether two places are in the same loop of the same function."""
     loops = [next(module.loops.loops_around(each), None) for each in (read, made)]
     return loops[0] is loops[1] and module.function(read) is module.function(made)
+
+
+def may_run_once(match: Match) -> bool:
+    """Whether a condition asks for what is not there yet: `x is None`, `len(state) == 0`."""
+    module = match.module
+    for each in module.conditions(match.call):
+        test = getattr(each, "test", None)
+        if test is not None and _NOT_YET.search(module.source(test)):
+            return because(True, "{} may hold only once", test)
+    return False

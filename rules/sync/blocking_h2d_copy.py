@@ -67,7 +67,7 @@ from torchlint.analysis.loading.batch_copies import BatchCopy, batch_copy, may_w
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.training.batches import loads
-from torchlint.analysis.training.transfers import Transfer, names_device, transfer_of
+from torchlint.analysis.training.transfers import Transfer, names_device
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.rule import (
@@ -86,13 +86,12 @@ from torchlint.rule import (
     pass_argument,
 )
 
-from ._created_tensors import transfer_of_created
+from ._created_tensors import may_run_once, transfer_of_created
 
 _PINS = {"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"}
 _MAY_PIN = {"memory that may be pinned": r"pin_mem\w*(?!['\"]?\s*[=:,]\s*False|\w)"}
 _TYPED = tuple(f"torch.{name}" for name in TYPED_TENSORS)
 _JOINS = ("torch.stack", "torch.cat", "torch.concat")
-_LONG = 60
 _HOLDS_BATCH = re.compile(r"batch|data|input|sample|example|feature|item", re.IGNORECASE)
 _WIDENS = ("long", "double", "type")
 """Casts that TL218 is about."""
@@ -258,28 +257,6 @@ def _joins_host_tensors(match: Match) -> Transfer | bool:
     return transfer
 
 
-def _is_made_by_helper(match: Match) -> bool:
-    """Whether a function of the file makes what is copied, in host memory, each time."""
-    made, module = match.receiver, match.module
-    if isinstance(made, cst.Name):
-        made = module.flow.given(made) or made
-    if not isinstance(made, cst.Call) or module.definitions.callee(made) is None:
-        return because(False, "no function of the file makes what is copied")
-    if not module.value(made).only(Kind.CPU):
-        return because(False, "nothing shows that {:code} is in host memory", made)
-    moves = transfer_of(match.call, module) is not None
-    return moves or because(False, "nothing shows that this copies to a device")
-
-
-def _helper_message(match: Match) -> str:
-    name = match.module.source(match.receiver)
-    name = name if len(name) < _LONG and "\n" not in name else "this tensor"
-    return (
-        f"`{name}` is made in host memory on every step, and Python waits while it is copied to "
-        "the device; make it there, with `device=`."
-    )
-
-
 def _is_written_out(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.List | cst.Tuple):
         return all(_is_written_out(each.value) for each in node.elements)
@@ -345,16 +322,8 @@ rule = Rule(
             message=_data_message,
             change="only you know where the data could be kept",
         ),
-        method(
-            "to",
-            "cuda",
-            "type_as",
-            where=(_is_made_by_helper,),
-            message=_helper_message,
-            change="the function that makes it has to be given the device",
-        ),
     ),
-    unless=(_is_loaded,),
+    unless=(_is_loaded, may_run_once),
     related=_copy_below,
     together="this is copied in the same way",
     contexts=(Context.HOT, Context.ACCELERATOR),

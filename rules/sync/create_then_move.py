@@ -69,7 +69,12 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.batches import loads, runs_each_time
-from torchlint.analysis.training.transfers import Transfer, names_device, transfer_behind
+from torchlint.analysis.training.transfers import (
+    Transfer,
+    names_device,
+    transfer_behind,
+    transfer_of,
+)
 from torchlint.analysis.uses import method_name, receiver, with_items
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
@@ -84,10 +89,11 @@ from torchlint.rule import (
     because,
     calls,
     edits,
+    method,
     once,
 )
 
-from ._created_tensors import reads_of_created, run_alike, transfer_of_created
+from ._created_tensors import may_run_once, reads_of_created, run_alike, transfer_of_created
 
 _SIZED = tuple(
     f"torch.{name}"
@@ -111,6 +117,8 @@ _MOVED_TO_ANOTHER = re.compile(
     rb"[\w.\[\]'\"]{1,80}\.device\b)"
 )
 """To the device of another tensor, as a helper of a `forward` in another file does."""
+_HELPER_MOVED = re.compile(rb"\b(\w{1,80})\([^()\n]{0,200}\)\.(?:to|cuda|type_as)\(")
+"""`self.make_mask(lengths).to(x.device)`."""
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -133,7 +141,6 @@ _PLACES = {
     "out": "`out` is {:code}, so no tensor is created here",
 }
 """Arguments that say where a tensor goes, and what they mean."""
-_NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
 _DEEPEST = 8
 
 
@@ -148,6 +155,10 @@ def _may_create_and_move(text: bytes) -> bool:
     lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
     if any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:]):
         return True
+    if moves is _MOVED and _CREATED.search(text):
+        helpers = {each[1] for each in _HELPER_MOVED.finditer(text)}
+        if any(b"def " + name + b"(" in text for name in helpers):
+            return True
     if moves is _MOVED:
         return because(False, "no line of the file creates a tensor and copies it to a device")
     return because(
@@ -204,14 +215,20 @@ def _is_like_host_tensor(match: Match) -> bool:
     return match.module.value(other).only(Kind.CPU) or because(False, said, other or match.call)
 
 
-def _may_run_once(match: Match) -> bool:
-    """Whether a condition asks for what is not there yet: `x is None`, `len(state) == 0`."""
-    module = match.module
-    for each in module.conditions(match.call):
-        test = getattr(each, "test", None)
-        if test is not None and _NOT_YET.search(module.source(test)):
-            return because(True, "{} may hold only once", test)
-    return False
+def _is_made_by_helper(match: Match) -> bool:
+    """Whether a function of the file makes what is copied, in host memory, each time."""
+    made, module = match.receiver, match.module
+    if isinstance(made, cst.Name):
+        made = module.flow.given(made) or made
+    if not isinstance(made, cst.Call) or module.definitions.callee(made) is None:
+        return because(False, "no function of the file makes what is copied")
+    if not module.value(made).only(Kind.CPU):
+        return because(False, "nothing shows that {:code} is in host memory", made)
+    if any(module.value(arg.value).has(Kind.CPU) for arg in made.args):
+        return because(False, "{:code} gets its data from host memory", made)
+    if transfer_of(match.call, module) is None:
+        return because(False, "nothing shows that this copies to a device")
+    return runs_each_time(match.call, module)
 
 
 def _is_empty(match: Match) -> bool:
@@ -273,7 +290,7 @@ rule = Rule(
     summary="a tensor is created in host memory and then copied to the device",
     fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(
-        calls(*_SIZED, where=(_moves,), hint_if=(_may_run_once,), else_hint=(Context.HOT,)),
+        calls(*_SIZED, where=(_moves,), hint_if=(may_run_once,), else_hint=(Context.HOT,)),
         calls(*_LIKE, where=(_is_like_host_tensor, _is_moved), else_hint=(Context.HOT,)),
         calls(
             "torch.from_numpy",
@@ -290,6 +307,17 @@ rule = Rule(
             message="Python counts in host memory, and waits while the numbers are copied to the "
             "device; pass `device=` to `torch.arange`.",
             change="`torch.arange` has to take its place",
+        ),
+        method(
+            "to",
+            "cuda",
+            "type_as",
+            where=(_is_made_by_helper,),
+            hint_if=(may_run_once,),
+            else_hint=(Context.HOT,),
+            message="A function of this file makes this tensor in host memory, and Python waits "
+            "while it is copied to the device; let that function create it there.",
+            change="the function that makes it has to be given the device",
         ),
     ),
     unless=(_is_placed, _runs_at_import, _fills_loader, _is_empty),

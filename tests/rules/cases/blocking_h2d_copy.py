@@ -435,24 +435,15 @@ for step in range(9):
     # case: nothing is given
     states = torch.tensor(*given, device=device)
 
+    # case: what is not there yet
+    if weights is None:
+        weights = torch.as_tensor(args.weights, device=device)
+
     # case: data of one step in a hundred
     if step % 100 == 0:
         rewards = torch.tensor(scores(step), device=device)
 
 # head: none
-
-# case: a table that a function of the file makes each time
-def mask_of(lengths):
-    mask = torch.zeros(len(lengths), 9)
-    for row, length in enumerate(lengths):
-        mask[row, :length] = 1
-    return mask
-
-for images, lengths in loader:
-    mask = mask_of(lengths).to(device)  # TL206 hint | says: `device=`
-    loss = criterion(model(images) * mask)
-    loss.backward()
-    optimizer.step()
 
 # case: sequences that a model is given as lists
 class Model(nn.Module):

@@ -564,3 +564,46 @@ def draw(n, device):
 class Sampler:
     def draw(self, n):
         return torch.zeros(n).to(self.device)
+
+# head: none
+
+# case: a table that a function of the file makes each time
+def mask_of(lengths):
+    mask = torch.zeros(len(lengths), 9)
+    for row, length in enumerate(lengths):
+        mask[row, :length] = 1
+    return mask
+
+for images, lengths in loader:
+    mask = mask_of(lengths).to(device)  # TL205 | no fix: given the device
+    loss = criterion(model(images) * mask)
+    loss.backward()
+    optimizer.step()
+
+# case: a table that a loss makes each time
+class Guided(nn.Module):
+    def masks(self, lengths):
+        made = torch.zeros((len(lengths), 9))
+        for row, length in enumerate(lengths):
+            made[row, :length] = 1
+        return made
+
+    def forward(self, x, lengths):
+        masks = self.masks(lengths).to(x.device)  # TL205 hint | says: A function of this file
+        return (x * masks).mean()
+
+# case: what a function of the file is given
+def first(x):
+    return x[0]
+
+for images, labels in loader:
+    part = first(images).to(device)
+    loss = criterion(model(part), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: a table that is made before the training
+def table():
+    return torch.zeros(9)
+
+weights = table().to(device)
