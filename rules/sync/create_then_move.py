@@ -68,6 +68,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
+from torchlint.analysis.names import How
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import (
     Transfer,
@@ -220,15 +221,29 @@ def _is_made_by_helper(match: Match) -> bool:
     made, module = match.receiver, match.module
     if isinstance(made, cst.Name):
         made = module.flow.given(made) or made
-    if not isinstance(made, cst.Call) or module.definitions.callee(made) is None:
+    callee = module.definitions.callee(made) if isinstance(made, cst.Call) else None
+    if callee is None:
         return because(False, "no function of the file makes what is copied")
-    if not module.value(made).only(Kind.CPU):
-        return because(False, "nothing shows that {:code} is in host memory", made)
-    if any(module.value(arg.value).has(Kind.CPU) for arg in made.args):
-        return because(False, "{:code} gets its data from host memory", made)
+    returned = [each.value for each in module.definitions.returns(callee)]
+    if not returned or not all(_is_created(each, module) for each in returned):
+        return because(False, "nothing shows that {:code} creates what it returns", callee)
     if transfer_of(match.call, module) is None:
         return because(False, "nothing shows that this copies to a device")
     return runs_each_time(match.call, module)
+
+
+def _is_created(node: cst.BaseExpression | None, module: Module) -> bool:
+    """Whether what a function returns was created there in host memory, and perhaps filled."""
+    made = [node]
+    if isinstance(node, cst.Name):
+        reaching = module.flow.reaching(node)
+        made = [each.value for each in reaching if each.how is not How.UPDATE]
+    return bool(made) and all(
+        isinstance(each, cst.Call)
+        and module.calls(each, *_SIZED)
+        and all(argument(each, name) is None for name in _PLACES)
+        for each in made
+    )
 
 
 def _is_empty(match: Match) -> bool:
