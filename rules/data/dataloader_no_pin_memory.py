@@ -1,7 +1,8 @@
 """Let the loader put batches into page-locked memory if a GPU takes them.
 
 ## What it does
-Reports a `DataLoader` without `pin_memory=True` in a program that trains on a GPU.
+Reports a `DataLoader` without `pin_memory=True` in a program that trains on a GPU. The loaders of
+a file are one finding, with the places where the file copies the batches of its training.
 
 ## Why it is slow
 The GPU can only read page-locked memory by itself. A batch in ordinary memory is first copied to

@@ -1,8 +1,16 @@
-"""Copy pinned batches in the background.
+"""Copy to the device in the background.
 
 ## What it does
-Reports `images.to(device)` and `labels.cuda()` without `non_blocking=True` on each training step,
-in a program whose loader has `pin_memory=True`.
+Reports where Python waits on each training step while data crosses from host memory to the device:
+- `images.to(device)` and `labels.cuda()` without `non_blocking=True`, in a program whose loader has
+  `pin_memory=True`;
+- a batch that is computed with on the host before it is copied, as by `torch.cat(images).cuda()`,
+  since the result is not pinned;
+- a batch of a loader from another file, in a program that pins nothing;
+- `torch.tensor(rewards, device=device)`, `torch.from_numpy(array).to(device)`, and tensors that are
+  joined in host memory and then copied.
+
+The places of one step are one finding.
 
 ## Why it is slow
 The GPU reads pinned memory by itself, while Python continues. But `.to(device)` still waits for the
@@ -32,15 +40,19 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-If no loader of the program has `pin_memory=True`, or the one of this loop does not: from ordinary
-memory `non_blocking=True` gains little. For whole batches, `batch.to(device)`, which may be objects
-that do not take the argument; where Lightning, Accelerate or a `Trainer` moves the batches; in
+For batches of a loader that the same file makes and does not pin: TL102 is about that, with the
+copies as its other places. For copies with `non_blocking=`, if the batch may be pinned; where
+Lightning or Accelerate moves the batches; for constants, for tensors that are created from sizes
+alone and for arrays that are copied twice, which other rules are about; where a dataset or a collate
+function loads samples; under `if x is None` and similar conditions, which may hold only once; in
 evaluation and in tests. It is a hint: where Python waits for the GPU on each step anyway, as for
 `loss.item()`, nothing is gained.
 
 ## Fix safety
 **Unsafe**: the host memory of the batch must not be overwritten before the copy is done. Batches of
-a `DataLoader` are not, unless the loader reuses its memory by itself.
+a `DataLoader` are not, unless the loader reuses its memory by itself. There is no fix for a whole
+batch, `batch.to(device)`, which may be an object that does not take the argument, and none where
+another line has to change, too.
 
 ## How verify confirms it
 It measures the fix, which needs a GPU. A batch that is small compared with the step leaves the

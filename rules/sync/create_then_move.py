@@ -5,7 +5,8 @@ Reports `torch.zeros(n).to(device)`, `torch.randn(n).cuda()`, `torch.arange(n).t
 like, also where the copy is on a later line; a buffer in host memory that is filled from the
 device and then moved there; and arrays that NumPy makes of sizes and numbers alone, such as
 `torch.from_numpy(np.arange(n) * 16).to(device)`, on each step or call of a module, and
-`torch.LongTensor(range(n)).to(device)`.
+`torch.LongTensor(range(n)).to(device)`; and what a function of the file creates in host memory,
+where its caller copies it, as in `self.make_mask(lengths).to(x.device)`.
 
 ## Why it is slow
 The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all

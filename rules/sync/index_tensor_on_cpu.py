@@ -2,8 +2,8 @@
 
 ## What it does
 Reports a tensor on the device that is indexed by a tensor in host memory or by a NumPy array, on
-each training step: `points[torch.randperm(n)]`, `q[np.arange(n), actions]`, and `features[rows]`
-where `rows` comes from a loader.
+each training step: `points[torch.randperm(n)]`, `q[np.arange(n), actions]`,
+`scores[np.where(wanted)]`, and `features[rows]` where `rows` comes from a loader.
 
 ## Why it is slow
 The kernel that picks the rows needs the index on the device, so PyTorch copies it there first. The

@@ -3,7 +3,8 @@
 ## What it does
 Reports `model.to(device)` and `criterion.cuda()` in a step loop, `weights.to(device)` in a step
 loop that never changes `weights`, and `self.kernel.to(x.device)` in a `forward` where `__init__`
-keeps the tensor in host memory.
+keeps the tensor in host memory; also in other methods that copy it to the device of what they are
+given.
 
 ## Why it is slow
 A tensor in host memory crosses the bus again on every step, and Python waits for that copy behind

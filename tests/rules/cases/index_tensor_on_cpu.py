@@ -45,6 +45,10 @@ for step, (images, labels) in enumerate(loader):
     # case: another array
     part = images[np.random.permutation(9)]  # TL217 | no fix: other lines
 
+    # case: the places where an array holds
+    wanted = np.where(np.asarray(rows) != 0)
+    part = output[wanted]  # TL217 | no fix: other lines
+
     # case: an order that is drawn on another line
     order = torch.randperm(9)
     mixed = images[order[:3]]  # TL217 | no fix: other lines
