@@ -43,10 +43,10 @@ for images, labels in loader:
 For batches of a loader that the same file makes and does not pin: TL102 is about that, with the
 copies as its other places. For copies with `non_blocking=`, if the batch may be pinned; where
 Lightning or Accelerate moves the batches; for constants, for tensors that are created from sizes
-alone and for arrays that are copied twice, which other rules are about; where a dataset or a collate
-function loads samples; under `if x is None` and similar conditions, which may hold only once; in
-evaluation and in tests. It is a hint: where Python waits for the GPU on each step anyway, as for
-`loss.item()`, nothing is gained.
+alone and for arrays that are copied twice, which other rules are about; where a dataset or a
+collate function loads samples; under `if x is None` and similar conditions, which may hold only
+once; in evaluation and in tests. It is a hint: where Python waits for the GPU on each step anyway,
+as for `loss.item()`, nothing is gained.
 
 ## Fix safety
 **Unsafe**: the host memory of the batch must not be overwritten before the copy is done. Batches of

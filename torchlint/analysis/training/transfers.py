@@ -35,8 +35,8 @@ _ELEMENTWISE = tuple(
     for name in "abs cos exp flip log neg pow round sigmoid sin softmax sqrt square tanh "
     "tril triu".split()
 )
-_BESIDE = Kind.HOST | Kind.SCALAR | Kind.CPU | Kind.PARAMETER
-"""What a tensor in host memory can be computed with: numbers and others of its kind."""
+_BESIDE = Kind.HOST | Kind.SCALAR | Kind.PARAMETER
+"""What a tensor in host memory can be computed with, so that the result is there, too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +136,7 @@ def _keeps_place(node: cst.CSTNode, parent: cst.CSTNode, module: Module) -> bool
         others, known = [parent.left, parent.right], _BESIDE
     elif isinstance(parent, cst.Comparison):
         others = [parent.left, *(each.comparator for each in parent.comparisons)]
-        known = _BESIDE
+        known = _BESIDE | Kind.CPU  # mostly of the tensor itself: `x[:, None] == x[None, :]`
     elif isinstance(parent, cst.Subscript) and parent.value is node:
         items = [each.slice for each in parent.slice]
         others = [each.value for each in items if isinstance(each, cst.Index)]
