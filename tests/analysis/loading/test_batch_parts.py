@@ -39,6 +39,10 @@ def asked(text: Probed) -> bool:
         "it = iter(loader)\nx, y = next(it)\nprobe(x)",
         "bar = enumerate(loader)\nif first: bar = tqdm(bar)\nfor i, (x, y) in bar: probe(x)",
         "def feed(data): probe(data['x'])",
+        "for batch in loader:\n    x, y = batch['x'], batch['y']\n    probe(x)",
+        "while True:\n    batch = next(loader)\n    probe(batch['x'])",
+        "while True:\n    x, y = loader.next()\n    probe(x)",
+        "for batch in loader:\n    batch = [probe(v).to(device) for v in batch]",
     ],
 )
 def test_a_part_of_a_batch(probed: Callable[..., Probed], loop: str) -> None:
