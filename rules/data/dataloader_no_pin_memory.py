@@ -128,9 +128,12 @@ def _copies(match: Match) -> tuple[Related, ...]:
         nodes = [each.loop for each in readings(match.call, module) if each.loop is not None]
     else:
         nodes = [each.call for each in batch_copies(module)]
-    places = dict.fromkeys(module.span(each)[0] for each in nodes if not module.in_evaluation(each))
+    places = {
+        place.row: place
+        for place in (module.span(each)[0] for each in nodes if not module.in_evaluation(each))
+    }
     said = "this copies its batches, and Python waits"
-    return tuple(Related(module.path, place, said) for place in places)
+    return tuple(Related(module.path, place, said) for place in places.values())
 
 
 _OF_GRAPHS = ("torch_geometric.loader.DataLoader", "torch_geometric.data.DataLoader")
