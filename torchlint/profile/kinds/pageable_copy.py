@@ -97,7 +97,7 @@ def _line(
         + (f", the host waits {1e3 * wait_s:.1f} ms" if on_gpu else ""),
         action,
         min(wait_s / window.step_s, _MOST_SHARE) if on_gpu else None,
-        ("TL102", "TL205", "TL206"),
+        ("TL102", "TL205", "TL206", "TL211"),
         {
             "megabytes": size / _MEGABYTE,
             "wait_ms": 1e3 * wait_s if on_gpu else None,
