@@ -99,6 +99,7 @@ from torchlint.rule import (
 )
 
 from ._created_tensors import may_run_once, transfer_of_created
+from ._new_arrays import is_new_array
 
 _PINS = {"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"}
 _MAY_PIN = {"memory that may be pinned": r"pin_mem\w*(?!['\"]?\s*[=:,]\s*False|\w)"}
@@ -229,6 +230,8 @@ def _is_new_data(match: Match) -> Transfer | bool:
     value = module.value(given)
     if value.has(TENSORS | Kind.LIKELY):
         return because(False, "{:code} may be a tensor already", given)
+    if module.calls(match.call, "torch.from_numpy") and is_new_array(given, module):
+        return because(False, "NumPy makes {:code} anew, which TL205 is about", given)
     if _is_of_arrays(match.call, given, module):
         return because(False, "TL105 and TL106 are about tensors that are made of arrays")
     return _reaches_device(match)

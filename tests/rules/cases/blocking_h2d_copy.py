@@ -426,6 +426,9 @@ for step in range(9):
     # case: a list of arrays, which TL106 is about
     states = torch.tensor([np.asarray(row) for row in table], device=device)
 
+    # case: an array that NumPy makes anew, which TL205 is about
+    order = torch.from_numpy(np.random.permutation(9)).to(device)
+
     # case: a tensor of the device
     states = torch.as_tensor(loss, device=device)
 

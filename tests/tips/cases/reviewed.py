@@ -212,7 +212,7 @@ def main():
     loader = DataLoader(photos, batch_size=64, shuffle=True, num_workers=8, pin_memory=True)
     for epoch in range(90):
         for images, labels in loader:
-            images, labels = images.to(device), labels.to(device)  # TL206 hint  # TL206 hint
+            images, labels = images.to(device), labels.to(device)  # TL206 hint
             loss = F.cross_entropy(model(images), labels)
             optimizer.zero_grad()
             loss.backward()

@@ -93,8 +93,8 @@ from torchlint.rule import (
     method,
 )
 
-from .._created_tensors import may_run_once, reads_of_created, run_alike, transfer_of_created
-from .new_arrays import is_new_array
+from ._created_tensors import may_run_once, reads_of_created, run_alike, transfer_of_created
+from ._new_arrays import is_new_array
 
 _SIZED = tuple(
     f"torch.{name}"
