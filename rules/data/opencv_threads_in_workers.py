@@ -72,7 +72,8 @@ _ONE_THREAD = frozenset(
     f"cv2.{name}"
     for name in (
         "imread imwrite imdecode imencode cvtColor VideoCapture flip split merge line circle "
-        "rectangle putText getRotationMatrix2D getPerspectiveTransform getAffineTransform"
+        "rectangle putText polylines fillPoly fillConvexPoly drawContours ellipse findContours "
+        "getRotationMatrix2D getPerspectiveTransform getAffineTransform"
     ).split()
 )
 
