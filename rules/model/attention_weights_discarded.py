@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a call of an `nn.MultiheadAttention` whose second result, the attention weights, is thrown
-away: `x = self.attn(x, x, x)[0]`, and `x, _ = self.attn(x, x, x)` where nothing reads `_`.
+away: `x = self.attn(x, x, x)[0]`, `x, _ = self.attn(x, x, x)` where nothing reads `_`, and
+`out = self.attn(x, x, x)` where only `out[0]` is read.
 
 ## Why it is slow
 By default the call returns the weights. So it computes, for each head, a tensor with a number for
@@ -109,17 +110,24 @@ def discards_its_weights(call: cst.Call, module: Module) -> Iterable[Reported]:
 
 
 def _is_discarded(call: cst.Call, module: Module) -> bool:
-    """Whether only the first result is taken: `attn(…)[0]`, `x, _ = attn(…)`."""
+    """Whether only the first result is taken: `attn(…)[0]`, `x, _ = attn(…)`, and `x = attn(…)`
+    where all that reads `x` is `x[0]`."""
     parent = module.parent(call)
-    if isinstance(parent, cst.Subscript):
-        index = parent.slice[0].slice
-        return isinstance(index, cst.Index) and module.literal(index.value) == 0
     if not isinstance(parent, cst.Assign):
-        return False
+        return _is_first(parent, module)
     target = parent.targets[0].target
+    if isinstance(target, cst.Name) and len(parent.targets) == 1:
+        reads = module.reads(parent, target.value)
+        return bool(reads) and all(_is_first(module.parent(read), module) for read in reads)
     pair = target.elements if isinstance(target, cst.Tuple) else ()
     weights = pair[1].value if len(pair) == 2 else None
     return isinstance(weights, cst.Name) and not module.reads(parent, weights.value)
+
+
+def _is_first(node: cst.CSTNode | None, module: Module) -> bool:
+    """`result[0]`."""
+    index = node.slice[0].slice if isinstance(node, cst.Subscript) else None
+    return isinstance(index, cst.Index) and module.literal(index.value) == 0
 
 
 def _returns_weights(call: cst.Call, module: Module) -> bool:

@@ -48,6 +48,18 @@ class Block(nn.Module):
             x = layer(x, x, x)[0]  # TL310 hint
         return self.layers[0](x, x, x)[0]  # TL310 hint
 
+        # case: one name, of which only the first result is read
+        y = self.attn(x, x, value=x, key_padding_mask=mask)  # TL310 hint unsafe
+        # becomes: y = self.attn(x, x, value=x, key_padding_mask=mask, need_weights=False)
+        y = y[0]
+        return x + y
+
+        # case: one name, of which more is read
+        y = self.attn(x, x, x)
+        z = self.cross(x, x, x)
+        w = self.cross(x, x, x)
+        return y[0] + z[0] + len(z) + y[1]
+
         # case: an attention of this function
         attn = nn.MultiheadAttention(8, 8)
         return attn(x, x, x)[0]  # TL310 hint
