@@ -48,9 +48,9 @@ for images, _ in loader:
 ```
 
 ## When it is silent
-In programs that turn gradients off or toggle optimizers; where the gradients are zeroed, or an
-optimizer steps, in other functions; where one optimizer has the parameters of both models, or both
-step after the same backward pass; in tests.
+In files that turn gradients off or toggle optimizers, also by a function that is called so; where
+the gradients are zeroed, or an optimizer steps, in other functions; where one optimizer has the
+parameters of both models, or both step after the same backward pass; in tests.
 It is a hint: compared with a large generator, a small discriminator costs little.
 
 ## Fix safety
@@ -67,33 +67,24 @@ own version.
 - OpenAI Spinning Up, which freezes the critics while it trains the policy
 """
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.parameter_loops import parameter_loop
 from torchlint.analysis.uses import method_name
-from torchlint.analysis.values.kinds import Kind
+from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Effect, Match, Module, Rule, Tier, because, method, once
 
-_Route = frozenset["_Through"]
-_Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign
-_CUTS = frozenset({"data", "detach", "item"})
-"""Attributes and methods that no gradient passes."""
-_LONGEST = 30
-"""A loss that is computed with more models is left alone."""
-_NOWHERE: _Route = frozenset()
+from ._loss_routes import routes
 
-
-class _Through(NamedTuple):
-    """A backward pass from the result of `outer(x)`, or of `outer(inner(x))`, goes through it."""
-
-    outer: str
-    inner: str = ""
+_SWITCHES: Final = re.compile(
+    r"requires_grad_?\((?!True\b|\))|set_requires_grad|toggle_(?:optimizer|grad)|freeze\w{0,40}\("
+)
 
 
 class _Wasted(NamedTuple):
@@ -118,6 +109,26 @@ def _message(match: Match) -> str:
     return f"{thrown}; detach its output before `{wasted[0].trained}` takes it."
 
 
+def _switches_gradients(match: Match) -> bool:
+    """Whether the file turns gradients off for anything but a tensor, perhaps by a function of
+    another file."""
+    module = match.module
+    found = _SWITCHES.search(module.text)
+    if found is not None:
+        return because(True, "the file switches gradients: `{}`", found.group())
+    for name in module.spelled("requires_grad"):
+        owner, target = module.parent(name), module.enclosing(name, cst.AssignTarget)
+        assign = module.parent(target) if target is not None else None
+        if (
+            isinstance(assign, cst.Assign)
+            and isinstance(owner, cst.Attribute)
+            and module.literal(assign.value) is not True
+            and (parameter_loop(name, module) or not module.value(owner.value).only(TENSORS))
+        ):
+            return because(True, "the file switches gradients, by {}", assign)
+    return False
+
+
 rule = Rule(
     code="TL407",
     effect=Effect.LARGE,
@@ -126,10 +137,7 @@ rule = Rule(
     finds=(method("backward", "manual_backward", where=(_throws_some_away,)),),
     message=_message,
     change="gradients must be off in the forward pass of this loss already",
-    program_lacks={
-        "gradients that are switched off": r"requires_grad_\((?!True\b|\))|"
-        r"\.requires_grad\s*=(?!\s*True\b)|set_requires_grad|toggle_(?:optimizer|grad)|\bfreeze\("
-    },
+    unless=(_switches_gradients,),
 )
 
 
@@ -142,9 +150,14 @@ def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
     if around is None:
         return []
     wasted = {}
-    for outer, inner in _routes(module, around).get(backward, ()):
+    stepping, own = _steps_next(backward, around, module), _optimizers(module)
+    models = frozenset(own)
+    route = routes(module, around, models).get(backward, frozenset())
+    inners = {each.inner for each in route}
+    for outer, inner in route:
         fates = [_is_zeroed(model, backward, around, module) for model in (outer, inner)]
-        if fates == [True, False]:
+        trains_others = fates[0] and stepping - own[outer] and outer not in inners
+        if fates == [True, False] or trains_others:
             wasted[outer] = _Wasted(outer, inner, is_outer=True)
         elif fates == [False, True]:
             wasted[inner] = _Wasted(inner, outer, is_outer=False)
@@ -180,6 +193,28 @@ def _is_zeroed(model: str, backward: cst.Call, around: cst.CSTNode, module: Modu
     return min(coming)[2] if coming else None
 
 
+def _steps_next(backward: cst.Call, around: cst.CSTNode, module: Module) -> set[str]:
+    """The optimizers that the file makes of which one steps right after a backward pass, before any
+    gradient is zeroed."""
+    at, events = module.order(backward), _events(module, around)
+    coming = [(*event, name) for name in events for event in events[name] if event[0] > at]
+    first = min(coming, default=(0, True, ""))
+    steps = {name for order, zeroes, name in coming if order == first[0] and not zeroes}
+    return steps & _made(module)
+
+
+@once
+def _made(module: Module) -> frozenset[str]:
+    """The names of the optimizers that the file makes."""
+    made = (each for each in module.nodes(cst.Assign) if isinstance(each.value, cst.Call))
+    return frozenset(
+        dotted_text(target.target)
+        for assign in made
+        if module.value(assign.value).has(Kind.OPTIMIZER)
+        for target in assign.targets
+    )
+
+
 @once
 def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bool]]]:
     """For each optimizer and model, where it zeroes gradients (True) and steps (False)."""
@@ -192,63 +227,3 @@ def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bo
             for name in {owner, *(dotted_text(arg.value) for arg in call.args)}:
                 events[name].append((module.order(call), zeroes))
     return events
-
-
-# which models a loss was computed with -----------------------------------------------------
-
-
-@once
-def _routes(module: Module, around: cst.CSTNode) -> dict[cst.CSTNode, _Route]:
-    """For each backward pass in a loop or function, the models that it goes through."""
-    routes_by_name: dict[str, _Route] = {}
-    routes: dict[cst.CSTNode, _Route] = {}
-    inside = module.within(around)
-    backwards = set(module.loops.backward_calls).intersection(inside)
-    for node in inside:
-        if node in backwards:
-            routes[node] = _route(node, routes_by_name, module)
-        elif isinstance(node, _Assignment):
-            route = _NOWHERE
-            if node.value is not None and not module.evaluations.grad_is_off(node):
-                route = _route(node.value, routes_by_name, module)
-            for target in filter(None, _targets(node)):
-                adds = isinstance(node, cst.AugAssign)
-                routes_by_name[target] = (
-                    route | routes_by_name.get(target, _NOWHERE) if adds else route
-                )
-    return routes
-
-
-def _targets(node: _Assignment) -> Iterator[str]:
-    """The names and attributes that an assignment changes."""
-    targets = [node.target] if isinstance(node, cst.AugAssign) else assign_targets(node)
-    for target in targets:
-        if isinstance(target, cst.Tuple | cst.List):
-            yield from (dotted_text(each.value) for each in target.elements)
-        else:
-            yield dotted_text(target)
-
-
-def _route(node: cst.CSTNode, known: dict[str, _Route], module: Module) -> _Route:
-    """The models that an expression is computed with, up to where gradients end."""
-    through: set[_Through] = set()
-    done: set[cst.CSTNode] = set()
-    for part in module.within(node):
-        if part in done:
-            continue
-        if isinstance(part, cst.Attribute) and part.attr.value in _CUTS:
-            done.update(module.within(part))
-        elif isinstance(part, cst.Call) and (model := _model_of(part, module)):
-            done.update(module.within(part))
-            inner = [each for arg in part.args for each in _route(arg.value, known, module)]
-            through |= {_Through(model), *inner, *(_Through(model, each.outer) for each in inner)}
-        else:
-            through |= known.get(dotted_text(part), _NOWHERE)
-    return frozenset(through) if len(through) <= _LONGEST else _NOWHERE
-
-
-def _model_of(call: cst.Call, module: Module) -> str | None:
-    """`netD` for `netD(x)` and `netD.score(x)`, if it is a model with an optimizer."""
-    models = _optimizers(module)
-    func = dotted_text(call.func)
-    return next((each for each in (func, func.rpartition(".")[0]) if each in models), None)

@@ -195,6 +195,36 @@ for z in loader:
     netG(z).mean().backward()
     opt_g.step()
 
+# case: gradients of a batch are off
+for z in loader:
+    z = z.cuda()
+    z.requires_grad = False
+    opt_d.zero_grad()
+    netD(netG(z).detach()).mean().backward()
+    opt_d.step()
+    opt_g.zero_grad()
+    (-netD(netG(z)).mean()).backward()  # TL407 hint
+    opt_g.step()
+
+# case: nothing shows that the generator has an optimizer
+opt_h = torch.optim.SGD(some_of(netH), lr=0.1)
+for z in loader:
+    opt_d.zero_grad()
+    netD(netH(z).detach()).mean().backward()
+    opt_d.step()
+    opt_h.zero_grad()
+    (-netD(netH(z)).mean()).backward()  # TL407 hint | says: `netD`
+    opt_h.step()
+
+# case: an optimizer of unknown parameters, or of none
+for z in loader:
+    opt_d.zero_grad()
+    netD(netH(z)).mean().backward()
+    optimizer.step()
+    opt_d.zero_grad()
+    netD(netH(z)).mean().backward()
+    print(z)
+
 # case: both learn from each loss
 for z in loader:
     opt_d.zero_grad()
