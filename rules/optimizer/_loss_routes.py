@@ -1,5 +1,6 @@
 """Which models a loss was computed with: what a backward pass goes through."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ Route = frozenset["Through"]
 _Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign
 _CUTS = frozenset({"data", "detach", "item"})
 """Attributes and methods that no gradient passes."""
+_WHOLE = re.compile(r"(?:^|_)(?:ids?|idx|index|indices|lens?|lengths?|masks?)(?:_|$)")
+"""Results of a model that are called so are whole numbers or truths, which have no gradients."""
 _LONGEST = 30
 """A loss that is computed with more models is left alone."""
 _NOWHERE: Route = frozenset()
@@ -53,7 +56,8 @@ def _targets(node: _Assignment) -> Iterator[str]:
     targets = [node.target] if isinstance(node, cst.AugAssign) else assign_targets(node)
     for target in targets:
         if isinstance(target, cst.Tuple | cst.List):
-            yield from (dotted_text(each.value) for each in target.elements)
+            names = (dotted_text(each.value) for each in target.elements)
+            yield from (name for name in names if not _WHOLE.search(name))
         else:
             yield dotted_text(target)
 

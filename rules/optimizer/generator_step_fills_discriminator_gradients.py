@@ -150,13 +150,12 @@ def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
     if around is None:
         return []
     wasted = {}
-    stepping, own = _steps_next(backward, around, module), _optimizers(module)
-    models = frozenset(own)
+    stepping, models = _steps_next(backward, around, module), frozenset(_optimizers(module))
     route = routes(module, around, models).get(backward, frozenset())
     inners = {each.inner for each in route}
     for outer, inner in route:
         fates = [_is_zeroed(model, backward, around, module) for model in (outer, inner)]
-        trains_others = fates[0] and stepping - own[outer] and outer not in inners
+        trains_others = fates[0] and stepping and outer not in inners
         if fates == [True, False] or trains_others:
             wasted[outer] = _Wasted(outer, inner, is_outer=True)
         elif fates == [False, True]:
@@ -166,14 +165,16 @@ def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
 
 @once
 def _optimizers(module: Module) -> dict[str, set[str]]:
-    """For each model that the file gives an optimizer, as `model.parameters()`, the names of its
-    optimizers."""
+    """For each model that the file gives an optimizer, as `model.parameters()`, as a whole or in
+    parts, the names of its optimizers."""
     optimizers: dict[str, set[str]] = defaultdict(set)
     for call in module.calls_by_method.get("parameters", ()):
         assign = module.enclosing(call, cst.Assign)
         if assign is not None and module.value(assign.value).has(Kind.OPTIMIZER):
             model = dotted_text(call.func).removesuffix(".parameters")
-            optimizers[model] |= {dotted_text(each.target) for each in assign.targets}
+            while model not in ("", "self"):
+                optimizers[model] |= {dotted_text(each.target) for each in assign.targets}
+                model = model.rpartition(".")[0]
     return optimizers
 
 
@@ -194,13 +195,13 @@ def _is_zeroed(model: str, backward: cst.Call, around: cst.CSTNode, module: Modu
 
 
 def _steps_next(backward: cst.Call, around: cst.CSTNode, module: Module) -> set[str]:
-    """The optimizers that the file makes of which one steps right after a backward pass, before any
-    gradient is zeroed."""
+    """The optimizer that steps right after a backward pass, before any gradient is zeroed, if the
+    file makes it of parameters that are not known to be a model's. With other names for it."""
     at, events = module.order(backward), _events(module, around)
     coming = [(*event, name) for name in events for event in events[name] if event[0] > at]
     first = min(coming, default=(0, True, ""))
     steps = {name for order, zeroes, name in coming if order == first[0] and not zeroes}
-    return steps & _made(module)
+    return (steps & _made(module)).difference(*_optimizers(module).values())
 
 
 @once

@@ -206,6 +206,36 @@ for z in loader:
     (-netD(netG(z)).mean()).backward()  # TL407 hint
     opt_g.step()
 
+# case: a part of the generator has an optimizer
+opt_h = torch.optim.SGD(netH.layers.parameters(), lr=0.1)
+for z in loader:
+    opt_d.zero_grad()
+    netD(netH(z).detach()).mean().backward()
+    opt_d.step()
+    opt_h.zero_grad()
+    (-netD(netH(z)).mean()).backward()  # TL407 hint | says: `netD`
+    opt_h.step()
+
+# case: only an index comes from the generator
+for z in loader:
+    fake, places, slice_ids = netG(z)
+    opt_d.zero_grad()
+    (netD(fake.detach()) - netD(cut(real, slice_ids))).mean().backward()
+    opt_d.step()
+    opt_g.zero_grad()
+    criterion(fake, real).backward()
+    opt_g.step()
+
+# case: a function may detach
+for z in loader:
+    opt_g.zero_grad()
+    fake = netG(z)
+    loss_g(fake).backward()
+    opt_g.step()
+    opt_d.zero_grad()
+    loss_d(fake).backward()
+    opt_d.step()
+
 # case: nothing shows that the generator has an optimizer
 opt_h = torch.optim.SGD(some_of(netH), lr=0.1)
 for z in loader:
