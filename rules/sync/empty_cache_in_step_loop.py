@@ -2,8 +2,9 @@
 
 ## What it does
 Reports `torch.cuda.empty_cache()` that runs on every training step, in the step loop or in a
-helper that it calls. If the helper is the project's own `torch_gc()` or the like, the finding is in
-the helper, names the loop that calls it, and asks you to remove that call.
+helper that it calls; `gc.collect()` there is a hint. If the helper is the project's own
+`torch_gc()` or the like, the finding is in the helper, names the loop that calls it, and asks you
+to remove that call.
 
 ## Why it is slow
 PyTorch keeps freed GPU memory in a cache, since asking the driver for memory is slow.
