@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.because import Unlike
-from torchlint.rule import Context, Match, Rule, because, method
+from torchlint.rule import Context, Effect, Match, Rule, because, method
 
 _LANGUAGE: Final = re.compile(r"input_ids|vocab|lm_head|tokens?(?![a-z])")
 _CHUNKS: Final = re.compile(r"(?i:chunked|(?:num|n)_chunks|chunk_size)|def \w*chunk")
@@ -124,6 +124,7 @@ def _may_be_few(match: Match) -> bool:
 
 rule = Rule(
     code="TL313",
+    effect=Effect.LARGE,
     summary="the logits of a language model are copied to float32 as a whole",
     finds=(
         method(

@@ -72,7 +72,7 @@ from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.uses import is_variable, method_name
-from torchlint.rule import Context, Module, Related, Reported, Rule, Tier, because, once
+from torchlint.rule import Context, Effect, Module, Related, Reported, Rule, Tier, because, once
 
 from ._loss_routes import routes
 
@@ -85,6 +85,7 @@ _FREEZE_THEMSELVES: Final = re.compile(r"(?i)loss|lpips|metric|percept")
 
 rule = Rule(
     code="TL408",
+    effect=Effect.LARGE,
     summary="a backward pass computes gradients of a model that no optimizer trains",
     tier=Tier.HINT,
     contexts=(Context.TRAINS,),

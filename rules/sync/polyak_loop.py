@@ -136,6 +136,14 @@ def _average_of(node: cst.CSTNode, module: Module) -> _Average | None:
     if method in ("lerp", "lerp_") and len(node.args) == 2:
         weight = node.args[1].value
         return _Part(owner, _rest_of(weight, module)), _Part(given, module.source(weight))
+    for weight, moved in _factors(given) if method == "add_" else ():
+        if (
+            isinstance(moved, cst.BinaryOperation)
+            and isinstance(moved.operator, cst.Subtract)
+            and _are_alike(moved.right, owner, module)
+        ):
+            part = _Part(moved.left, module.source(weight))
+            return _Part(owner, _rest_of(weight, module)), part
     if method == "add_" and isinstance(owner, cst.Call) and method_name(owner) == "mul_":
         return _chained(owner, given, module.argument(node, "alpha"), module)
     if method == "sub_":

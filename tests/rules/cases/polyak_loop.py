@@ -47,6 +47,19 @@ for step, (images, labels) in enumerate(loader):
         kept.data.mul_(0.9).add_(current.data, alpha=0.01)
         kept.data = 1 * kept.data + 0 * current.data
 
+    # case: by a part of the difference
+    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 unsafe
+    # becomes: torch.optim.swa_utils.get_ema_multi_avg_fn(1 - tau)(
+    # added:     list(average.parameters()), list(model.parameters()), 0
+    # added: )
+        kept.add_(tau * (current - kept))
+        # removed
+
+    # case: by another difference, and by a sum
+    for kept, current in zip(average.parameters(), model.parameters()):
+        kept.add_(tau * (kept - current))
+        kept.add_(tau * (current + kept))
+
     # case: in place, with a product
     for current, kept in zip(model.module.parameters(), average.parameters()):  # TL216 unsafe
     # becomes: torch.optim.swa_utils.get_ema_multi_avg_fn(m)(
