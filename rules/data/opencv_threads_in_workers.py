@@ -66,7 +66,7 @@ import libcst as cst
 
 from torchlint.analysis.loading.loaders import LOADER, loader_without_workers
 from torchlint.analysis.loading.sample_code import makes_sample
-from torchlint.rule import Module, Reported, Rule, Tier, because, once
+from torchlint.rule import Effect, Module, Reported, Rule, Tier, because, once
 
 _ONE_THREAD = frozenset(
     f"cv2.{name}"
@@ -79,6 +79,7 @@ _ONE_THREAD = frozenset(
 
 rule = Rule(
     code="TL116",
+    effect=Effect.LARGE,
     summary="each worker process of a loader runs OpenCV on all processors",
     tier=Tier.HINT,
     triggers=(r"\bcv2\b", r"__getitems?__"),
