@@ -25,6 +25,7 @@ PROGRAMS: Final = sorted(
     if "suppression" not in path.parent.name and path.name in ("bad.py", "clean.py", "train.py")
 )
 _LOOP_ELSEWHERE: Final = "which loop goes over a loader again and again is asked of one file"
+_LOADER_ELSEWHERE: Final = "a copy of a batch is named where its loader is made in another file"
 _MODEL_ELSEWHERE: Final = "what a function of another file returns is not known to be a model"
 _MAY_GIVE_A_REASON: Final = "a comment at a slow option may say why it was chosen"
 _IN_A_PROGRAM: Final = "what a program has is asked of its words, by the names that are usual"
@@ -32,6 +33,11 @@ EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     ("helpers elsewhere", "tensor-from-array-list/bad.py"): (
         "what a function of another file returns is not known to be an array"
     ),
+    ("helpers elsewhere", "conv-bias-before-norm/bad.py"): _LOADER_ELSEWHERE,
+    ("helpers elsewhere", "dataloader-no-workers/bad.py"): _LOADER_ELSEWHERE,
+    ("helpers elsewhere", "dataloader-no-workers/clean.py"): _LOADER_ELSEWHERE,
+    ("helpers elsewhere", "item-in-step-loop/bad.py"): _LOADER_ELSEWHERE,
+    ("helpers elsewhere", "seven/train.py"): _LOADER_ELSEWHERE,
     ("helpers elsewhere", "cudnn-benchmark-missing/bad.py"): _LOOP_ELSEWHERE,
     ("helpers elsewhere", "cudnn-benchmark-missing/clean.py"): _LOOP_ELSEWHERE,
     ("helpers elsewhere", "ddp-missing-sampler/clean.py"): (

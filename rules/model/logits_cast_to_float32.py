@@ -88,7 +88,9 @@ def _are_logits(match: Match) -> bool:
         return because(False, "{:code} are the logits of a part", logits)
     whole = logits.value if isinstance(logits, cst.Subscript) else logits
     name = whole.attr if isinstance(whole, cst.Attribute) else whole
-    if "logits" not in dotted_text(name).lower():
+    given = module.enclosing(match.call, cst.Assign)
+    called = given.targets[0].target if given is not None and given.value is match.call else name
+    if not any("logits" in dotted_text(each).lower() for each in (name, called)):
         return because(False, "nothing shows that {:code} are logits", logits)
     taken = module.parent(match.call)
     if isinstance(taken, cst.Attribute) and taken.attr.value == "squeeze":
@@ -138,5 +140,8 @@ rule = Rule(
     change="how to compute the loss in chunks depends on what else uses the logits",
     contexts=(Context.OUTSIDE_EVALUATION, Context.TRAINS),
     else_hint=(Context.HOT,),
-    triggers=(r"ogits\w{0,40}(?:\[[^\]\r\n]{0,80}\])?\.(?:float\(|to\()",),
+    triggers=(
+        r"ogits\w{0,40}(?:\[[^\]\r\n]{0,80}\])?\.(?:float\(|to\()"
+        r"|ogits\w{0,40} = [^\r\n]{0,120}\.(?:float\(|to\()",
+    ),
 )

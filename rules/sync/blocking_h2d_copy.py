@@ -8,7 +8,8 @@ Reports where Python waits on each training step while data crosses from host me
   since the result is not pinned;
 - a batch of a loader from another file, in a program that pins nothing;
 - `torch.tensor(rewards, device=device)`, `torch.from_numpy(array).to(device)`, and tensors that are
-  joined in host memory and then copied.
+  joined in host memory and then copied;
+- a part of an object of which nothing is known, such as `camera.image.cuda()`.
 
 The places of one step are one finding.
 
@@ -102,7 +103,7 @@ from ._created_tensors import may_run_once, transfer_of_created
 from ._new_arrays import is_new_array
 
 _PINS = {"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"}
-_MAY_PIN = {"memory that may be pinned": r"pin_mem\w*(?!['\"]?\s*[=:,]\s*False|\w)"}
+_MAY_PIN = {"memory that may be pinned": r"pin_mem\w{0,20}(?!['\"]?\s{0,4}[=:,]\s{0,4}False|\w)"}
 _TYPED = tuple(f"torch.{name}" for name in TYPED_TENSORS)
 _JOINS = ("torch.stack", "torch.cat", "torch.concat")
 _HOLDS_BATCH = re.compile(r"batch|data|input|sample|example|feature|item", re.IGNORECASE)
@@ -117,6 +118,30 @@ def _moves_batch(match: Match) -> BatchCopy | None:
         said = "nothing shows that {:code} is a tensor straight from a loader"
         return because(None, said, match.receiver)
     return found
+
+
+def _moves_attribute(match: Match) -> bool:
+    """Whether something of another object, of which nothing is known, is moved to a device: the
+    image of `camera.image.cuda()`."""
+    moved, module = match.receiver, match.module
+    if not isinstance(moved, cst.Attribute) or batch_copy(match.call, module) is not None:
+        return because(False, "nothing shows that {:code} lies in host memory", moved)
+    owner = dotted_text(moved).partition(".")[0]
+    if owner in ("", "self", "cls") or not module.value(moved).only(Kind.UNKNOWN):
+        return because(False, "nothing shows that {:code} lies in host memory", moved)
+    device = match.call.args[0].value if match.call.args else None
+    if method_name(match.call) == "to" and (device is None or not names_device(device, module)):
+        return because(False, "nothing shows that it is moved to an accelerator")
+    waits = all(each.keyword is None for each in match.call.args)
+    return waits or because(False, "the call says whether Python waits")
+
+
+def _attribute_message(match: Match) -> str:
+    name = match.module.source(match.receiver)
+    return (
+        f"`{name}` is moved to the device on every step, and Python waits for the copy unless it "
+        "is there already; keep it there, or in pinned memory with `non_blocking=True`."
+    )
 
 
 def _waits(match: Match) -> bool:
@@ -321,6 +346,13 @@ rule = Rule(
             message=_pageable_message,
             change="the loader has to pin its batches first",
             program_lacks=_MAY_PIN,
+        ),
+        method(
+            "to",
+            "cuda",
+            where=(_moves_attribute,),
+            message=_attribute_message,
+            change="only you know where it could be kept",
         ),
         calls(
             "torch.tensor",

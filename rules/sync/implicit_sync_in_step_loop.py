@@ -83,7 +83,7 @@ rule = Rule(
         on_demand=(
             r"\.(?:any|all|sum|max|min|mean|norm|isnan|isinf|isfinite|equal|allclose)\(|\bbool\("
             r"|(?<![.\w])(?:max|min|range)\(|\.(?:arange|zeros|ones|empty|full|eye|one_hot)\("
-            r"|\balpha=|\bmath\.|ctc_?[Ll]oss|register_buffer|\[[^\]\n]*:\s*\w",
+            r"|\balpha=|\bmath\.|ctc_?[Ll]oss|register_buffer|\[[^\]\n]{0,80}:\s{0,4}\w",
         )
     ),
     needs_gpu=True,

@@ -35,7 +35,7 @@ LOOP = """\
 import torch
 from utils import accuracy
 for x, y in loader:
-    output = model(x.cuda())
+    output = model(x).cuda()
     loss = output.sum()
     loss.backward()
     accuracy(output, y)

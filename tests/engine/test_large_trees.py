@@ -25,7 +25,7 @@ import torch
 from utils import accuracy
 
 for x, y in loader:
-    output = model(x.cuda())
+    output = model(x).cuda()
     output.sum().backward()
     accuracy(output, y)
 """
@@ -36,7 +36,7 @@ import importlib
 
 model = importlib.import_module(args.model).Net()
 for x in loader:
-    model(x.cuda()).sum().backward()
+    model(x).cuda().sum().backward()
 """
 NET = "from torch import nn\nNet = lambda: nn.Conv2d(3, 8, 3)\n"
 PROJECT = {

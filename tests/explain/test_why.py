@@ -100,10 +100,6 @@ SILENT = {
         "        print(loss.item())\n        print(loss.item())  # here\n",
         "the same number is read just before, in line 5",
     ),
-    "a part of what nobody knows": (
-        "        for one, two in pairs:\n            print(one.item())  # here\n",
-        "nothing shows that `one` is a tensor on the device: `for one, two in pairs` in line 5",
-    ),
     "nothing to read": ("        print(3)  # here\n", "nothing on this line is what the rule"),
     "a comment": (
         "        print(loss.item())  # torchlint: ignore[TL201] # here\n",

@@ -82,6 +82,7 @@ from torchlint.rule import (
     Finding,
     Module,
     Project,
+    Related,
     Reported,
     Rule,
     Tier,
@@ -134,13 +135,16 @@ def does_costly_work(call: cst.Call, module: Module) -> Iterable[Reported]:
     if often is Often.FEW:
         decides = next(iter(conditions_of(call, module)), None)
         return because((), "this runs only under a condition, {}", decides)
-    if not _is_first(call, module):
-        return because((), "an earlier line of the same block does the same")
+    first, *again = _calls_by_place(module)[_place(call, module)]
+    if first is not call:
+        return because((), "an earlier line of the same block does the same, {}", first)
     tier = None if found is None else found.tier
     if often is Often.SOME or not _is_certain(call, module):
         tier = because(Tier.HINT, "a setting or chance decides whether this runs")
     message = "" if found is None else _message(call, found)
-    return rule.report(module, call, message, tier=tier, needs=needs)
+    places = dict.fromkeys(module.span(each)[0] for each in again)
+    related = tuple(Related(module.path, place, "and again for the sample") for place in places)
+    return rule.report(module, call, message, tier=tier, needs=needs, related=related)
 
 
 @rule.on(cst.Subscript)
@@ -258,17 +262,13 @@ def _reads_of_caches(module: Module) -> dict[tuple[cst.FunctionDef | None, str],
     return found
 
 
-def _is_first(call: cst.Call, module: Module) -> bool:
-    """Whether no earlier statement of the same block makes the same call."""
-    return _first_calls(module).get(_place(call, module)) is call
-
-
 @once
-def _first_calls(module: Module) -> dict[tuple[cst.CSTNode | None, str], cst.Call]:
-    found: dict[tuple[cst.CSTNode | None, str], cst.Call] = {}
+def _calls_by_place(module: Module) -> dict[tuple[cst.CSTNode | None, str], list[cst.Call]]:
+    """The calls that load samples, those of one function in one block together."""
+    found: dict[tuple[cst.CSTNode | None, str], list[cst.Call]] = {}
     for each in module.nodes(cst.Call):
         if loads_samples(each, module):
-            found.setdefault(_place(each, module), each)
+            found.setdefault(_place(each, module), []).append(each)
     return found
 
 

@@ -469,3 +469,33 @@ for images, labels in loader:
 
     # case: to the device
     images = images.to(device)  # TL206 hint unsafe
+
+# head: the parts of objects
+cameras = load_cameras(path)
+for camera in cameras:
+    loss = criterion(model(camera), x.cuda(non_blocking=True))
+    loss.backward()
+    optimizer.step()
+
+    # case: a part that is moved each time
+    image = camera.image.cuda()  # TL206 hint | no fix: where it could be kept | says: unless it is there already
+
+    # case: a part that is moved to a device
+    image = camera.image.to("cuda")  # TL206 hint
+
+    # case: to where another tensor is, and to another type
+    image = camera.image.to(torch.float32)
+    image = camera.image.to()
+
+    # case: a part, without waiting
+    image = camera.image.cuda(non_blocking=True)
+
+    # case: the object
+    image = camera.cuda()
+
+    # case: a part of this object
+    table = self.table.cuda()
+
+    # case: a part, now and then
+    if step % 100 == 0:
+        image = camera.image.cuda()

@@ -22,6 +22,11 @@ for batch in loader:
     F.cross_entropy(all_logits + other, labels).backward()
     optimizer.step()
 
+    # case: by the name that they get
+    logits = model.forward(batch["input_ids"]).float()  # TL313 hint
+    F.cross_entropy(logits, labels).backward()
+    optimizer.step()
+
     # case: of a part of the tokens
     loss = F.cross_entropy(out.logits[mask].float(), labels)  # TL313
     loss += F.cross_entropy(out.logits[..., :-1, :].float(), labels)  # TL313

@@ -40,7 +40,7 @@ _LOGS = frozenset({"wandb.log", "mlflow.log_metrics"})
 _LEVELS = frozenset({"info", "warning"})
 """Methods of loggers that format a text with what follows it; `debug` is mostly switched off."""
 _HOST_LIBRARIES = ("numpy.", "pandas.", "polars.", "scipy.", "sklearn.", "math.", "jax.")
-_IMPORTS_TABLES = re.compile(r"^\s*(?:import|from)\s+(?:pandas|polars)\b", re.MULTILINE)
+_IMPORTS_TABLES = re.compile(r"(?m)^[ \t]{0,40}(?:import|from)[ \t]{1,4}(?:pandas|polars)\b")
 _ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
 """Syncs that only tensors have, and that nobody writes for those that are on the host already."""
 _UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
