@@ -103,6 +103,7 @@ from ._created_tensors import may_run_once, transfer_of_created
 from ._new_arrays import is_new_array
 
 _PINS = {"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"}
+_LOADS = {"a loader": r"DataLoader\("}
 _MAY_PIN = {"memory that may be pinned": r"pin_mem\w{0,20}(?!['\"]?\s{0,4}[=:,]\s{0,4}False|\w)"}
 _TYPED = tuple(f"torch.{name}" for name in TYPED_TENSORS)
 _JOINS = ("torch.stack", "torch.cat", "torch.concat")
@@ -345,6 +346,7 @@ rule = Rule(
             where=(_moves_batch, _is_moved_by_hand, _waits_for_pageable),
             message=_pageable_message,
             change="the loader has to pin its batches first",
+            program_has=_LOADS,
             program_lacks=_MAY_PIN,
         ),
         method(

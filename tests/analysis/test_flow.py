@@ -10,6 +10,7 @@ import pytest
 from torchlint.analysis.flow import Flow
 from torchlint.config.settings import Selection
 from torchlint.engine.check import check
+from torchlint.finding import Tier
 from torchlint.project.target import Target
 
 if TYPE_CHECKING:
@@ -204,5 +205,6 @@ def test_a_name_that_is_set_too_often_can_be_anything(
     branches = "    out = x.cuda()\n" + "    if c: out = out + 1\n" * sets
     text = head + "    optimizer.step()\n" + branches + "    total = out.item()\n"
     report = check([Target("a.py", Selection(), (2, 13), text.encode())])
-    assert len(report.findings) == (sets < 32)
+    certain = [each for each in report.findings if each.tier is Tier.DEFAULT]
+    assert len(certain) == (sets < 32)
     assert max(seen) <= 32

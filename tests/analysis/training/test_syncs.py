@@ -107,14 +107,14 @@ OPERANDS = {
     ),
     "something unknown that is used as a tensor": (
         "u = mystery()\nu.unsqueeze(0)\nu.item()",
-        None,
+        Operand(True, True, (), guessed=True),
     ),
-    "something unknown": ("mystery.item()", None),
-    "a parameter": ("def f(a): a.item()", Operand(False, False, ("a",))),
+    "something unknown": ("mystery.item()", Operand(True, True, (), guessed=True)),
+    "a parameter": ("def f(a): a.item()", Operand(False, True, ("a",), guessed=True)),
     "a parameter as a number": ("def f(a): float(a)", Operand(False, False, ("a",))),
     "what is made of two parameters": (
         "def f(a, b): (a.mean() + b.mean()).item()",
-        Operand(False, False, ("a", "b")),
+        Operand(False, True, ("a", "b"), guessed=True),
     ),
     "a parameter that is a tensor": (
         "def f(a: torch.Tensor): a.item()",

@@ -360,12 +360,16 @@ def make_loader(args):
     return DataLoader(photos, num_workers=4, pin_memory=args.pin_memory)
 
 # case: a whole batch of a generator that this file gets
+from data import loader
 loader = endless(loader)
 for step in range(9):
     batch = next(loader)
     loss = criterion(model(batch.to(device)))  # TL206 hint
     loss.backward()
     optimizer.step()
+# file: data.py
+from torch.utils.data import DataLoader
+loader = DataLoader(photos, num_workers=4)
 
 # case: with Accelerate
 from accelerate import Accelerator

@@ -83,7 +83,7 @@ class Network(nn.Module):
         scores = self.score(images).flatten(1)
         losses = []
         for i in range(images.size(0)):  # TL210 hint
-            positive = torch.nonzero(targets[i] > 0.5).view(-1)  # TL215 pedantic
+            positive = torch.nonzero(targets[i] > 0.5).view(-1)  # TL215 hint
             order = torch.from_numpy(np.random.permutation(256)).to(images.device)  # TL205
             chosen = positive[order]
             losses.append(F.binary_cross_entropy_with_logits(scores[i][chosen], targets[i][chosen]))

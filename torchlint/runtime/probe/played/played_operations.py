@@ -94,7 +94,7 @@ class _Facts:
         self.random = _is_random(operation)
         arguments = () if schema is None else schema.arguments
         self.generator = any(each.name == "generator" for each in arguments)
-        self.lists_in_place = self.name.startswith("aten::_foreach_") and self.name.endswith("_")
+        self.lists_in_place = "foreach" in self.name and self.name.endswith("_")
         self.on_host = _ON_HOST.get(self.name, ())
         self.waits = waits.WAITS.get(self.name)
         self.product = private.without_overload(operation) in (_FORMULAS or {})
