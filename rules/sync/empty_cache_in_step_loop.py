@@ -11,7 +11,8 @@ PyTorch keeps freed GPU memory in a cache, since asking the driver for memory is
 `empty_cache()` waits for the GPU, gives the cached blocks back to the driver, and the next step
 asks for the same blocks again, which waits once more. It frees nothing that PyTorch could not have
 reused, so it prevents an out-of-memory error only where another process needs the memory, or where
-the cache is fragmented.
+the cache is fragmented. `gc.collect()` looks at every object of the process, hundreds of thousands
+after `import torch`, while no kernels are launched; tensors are freed without it.
 
 ## Example
 ```python
@@ -38,7 +39,8 @@ Under `if step % 100 == 0` and the like, in `except` blocks, in evaluation, in t
 epochs.
 
 ## Fix safety
-**Unsafe**: no value changes, but a program that only just fits into memory may no longer fit. There
+**Unsafe**: no value changes, but a program that only just fits into memory may no longer fit, as
+where the garbage is tensors in cycles of references. There
 is no fix in a helper such as `torch_gc()`, which other code may call where it helps.
 
 ## How verify confirms it
@@ -52,7 +54,7 @@ numbers are bitwise equal.
 
 import re
 
-from torchlint.rule import Applicability, Change, Context, Effect, Match, Rule, calls, remove
+from torchlint.rule import Applicability, Change, Context, Effect, Match, Rule, Tier, calls, remove
 
 _FREES = re.compile(
     r"(?:^|_)(?:empty|cache|gc|garbage|clear|clean\w{0,40}|free|release|flush|memory)(?:_|$)"
@@ -72,6 +74,8 @@ def _wrapper(match: Match) -> str:
 def _message(match: Match) -> str:
     name = _wrapper(match)
     what = f"remove the call of `{name}` in the loop" if name else "remove it"
+    if match.module.calls(match.call, "gc.collect"):
+        return f"`gc.collect()` looks at every object of the process on every step; {what}."
     return (
         "`empty_cache()` waits for the GPU on every step, and the next step allocates the same "
         f"memory again; {what}."
@@ -86,9 +90,12 @@ def _change(match: Match) -> Change | str:
 rule = Rule(
     code="TL209",
     effect=Effect.LARGE,
-    summary="the allocator's cache is emptied on every training step",
+    summary="the allocator's cache is emptied, or garbage collected, on every training step",
     fix=Applicability.UNSAFE,
-    finds=(calls("torch.cuda.empty_cache", "torch.accelerator.empty_cache"),),
+    finds=(
+        calls("torch.cuda.empty_cache", "torch.accelerator.empty_cache"),
+        calls("gc.collect", tier=Tier.HINT),
+    ),
     message=_message,
     change=_change,
     contexts=(Context.HOT,),

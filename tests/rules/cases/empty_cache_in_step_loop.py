@@ -27,6 +27,13 @@ for step, (images, labels) in enumerate(loader):
     if images.shape[0] > 8:
         torch.cuda.empty_cache()  # TL209
 
+    # case: Python's garbage
+    import gc
+    gc.collect()  # TL209 hint unsafe | says: every object
+    # removed
+    if step % 100 == 0:
+        gc.collect()
+
     # case: now and then
     if step % 100 == 0:
         torch.cuda.empty_cache()
