@@ -2,6 +2,7 @@
 
 import libcst as cst
 
+from torchlint.analysis.literals import option_names
 from torchlint.analysis.steps.guards import words
 from torchlint.rule import Module, once
 
@@ -32,13 +33,10 @@ def under_option(node: cst.CSTNode, module: Module) -> bool:
 @once
 def unasked_options(module: Module) -> frozenset[str]:
     """The names of the options that argparse leaves None or False where nobody gives them."""
-    options = set()
+    options: set[str] = set()
     for call in module.calls_by_method.get("add_argument", ()):
-        flags = [module.literal(arg.value) for arg in call.args if arg.keyword is None]
         given = module.argument(call, "default")
         action = module.literal(module.argument(call, "action"))
         if action == "store_true" or module.literal(given) in (None, False):
-            options |= {
-                each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)
-            }
+            options.update(option_names(call))
     return frozenset(options)

@@ -108,6 +108,7 @@ def _has_few_rounds(match: Match) -> bool:
     return False
 
 
+_WITHHELD = "only you know how often it is needed"
 _ENCODED = "This is encoded and logged on every step; log it every few hundred steps."
 
 rule = Rule(
@@ -130,7 +131,7 @@ rule = Rule(
     ),
     unless=(_writes_to_memory,),
     message="The loop waits until this file is written, on every step; write it every few hundred.",
-    change="only you know how often it is needed",
+    change=_WITHHELD,
     contexts=(Context.HOT,),
     triggers=Triggers(
         on_demand=(
@@ -160,8 +161,7 @@ def is_written_for_each_batch_of_an_epoch(call: cst.Call, module: Module) -> Ite
         "In some epochs this is written on every batch, since the condition around it only changes "
         "with the epoch; write it after the loop over batches."
     )
-    often = "only you know how often it is needed"
-    return (rule.finding(module, call, message, tier=Tier.HINT, fix=often),)
+    return (rule.finding(module, call, message, tier=Tier.HINT, fix=_WITHHELD),)
 
 
 def _only_epochs_change(test: cst.BaseExpression, loop: cst.CSTNode, module: Module) -> bool:

@@ -114,6 +114,13 @@ def argument(
     return None if arg is None else arg.value
 
 
+def option_names(call: cst.Call) -> list[str]:
+    """The attributes in which argparse may keep an option, by its flags: `b` and `batch_size` for
+    `add_argument("-b", "--batch-size")`."""
+    flags = (literal(arg.value) for arg in call.args if arg.keyword is None)
+    return [each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)]
+
+
 def has_star_args(call: cst.Call) -> bool:
     return any(arg.star == "*" for arg in call.args)
 

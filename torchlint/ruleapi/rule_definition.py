@@ -77,7 +77,7 @@ class Rule:
         name: names the bad pattern, in kebab-case; that of the file if it is not given.
         family: a group of rules; the folder of the file if it is not given.
         tier: the usual tier of its findings; a single finding may be lower.
-        effect: what its findings usually cost; a single finding may say otherwise.
+        effect: what its findings usually cost.
         fix: what its fixes promise, or None if it has none; the safest first if that depends on
             the place.
         finds: what a declared rule reports: see `torchlint.ruleapi.declared`.
@@ -248,7 +248,6 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
-        effect: Effect | None = None,
         fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
@@ -277,7 +276,6 @@ class Rule:
             node,
             message,
             tier=tier,
-            effect=effect,
             fix=fix,
             withheld=withheld,
             related=related,
@@ -324,7 +322,6 @@ class Rule:
         message: str,
         *,
         tier: Tier | None = None,
-        effect: Effect | None = None,
         fix: Change | str | None = None,
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
@@ -352,7 +349,7 @@ class Rule:
             group=group,
             scope=_scope(module, node),
             fingerprint=_fingerprint(module, node),
-            effect=effect or self.effect,
+            effect=self.effect,
         )
 
     def comment_finding(

@@ -98,7 +98,6 @@ from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
 
 _COSTLY_FUNCTION = "costly function"
-_NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 _MODELS = re.compile(r"(?:^|_)(?:model|encoder|net|vae|clip|backbone|bert|hubert|unet|extractor)$")
 
 rule = Rule(
@@ -245,12 +244,7 @@ def _runs_a_model(call: cst.Call, module: Module) -> bool:
     """`self.encoder(x)` under `torch.no_grad()`."""
     if not _MODELS.search(dotted_text(call.func).rpartition(".")[2]) or not call.args:
         return False
-    return any(
-        isinstance(item.item, cst.Call) and module.calls(item.item, *_NO_GRAD)
-        for above in module.ancestors(call)
-        if isinstance(above, cst.With)
-        for item in above.items
-    )
+    return module.evaluations.grad_is_off(call)
 
 
 @once

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.literals import UNKNOWN, argument, has_star_args, has_star_kwargs, literal
+from torchlint.analysis.literals import (
+    UNKNOWN,
+    argument,
+    has_star_args,
+    has_star_kwargs,
+    literal,
+    option_names,
+)
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.loading.loader_reads import feeds_nothing
 from torchlint.analysis.names import Binding, How
@@ -116,9 +123,7 @@ def _callers_ask_for_some(binding: Binding, module: Module) -> bool:
 def _option_asks_for_some(node: cst.Attribute, module: Module) -> bool:
     """Whether `args.workers` is an option of the file whose default is a number of workers."""
     for call in module.calls_by_method.get("add_argument", ()):
-        flags = (literal(arg.value) for arg in call.args if arg.keyword is None)
-        options = [each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)]
-        if node.attr.value in options:
+        if node.attr.value in option_names(call):
             return _is_some(argument(call, "default"))
     return False
 
