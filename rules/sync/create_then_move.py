@@ -148,7 +148,7 @@ def _may_create_and_move(text: bytes) -> bool:
         return True
     if moves is _MOVED and _CREATED.search(text):
         helpers = {each[1] for each in _HELPER_MOVED.finditer(text)}
-        if any(b"def " + name + b"(" in text for name in helpers):
+        if any(_CREATED.search(body) for name in helpers for body in _bodies(text, name)):
             return True
     if moves is _MOVED:
         return because(False, "no line of the file creates a tensor and copies it to a device")
@@ -157,6 +157,12 @@ def _may_create_and_move(text: bytes) -> bool:
         "in files that take no training step and have no `forward`, the rule looks only at new "
         "tensors that are copied to the device of another, as by `.to(x.device)`",
     )
+
+
+def _bodies(text: bytes, name: bytes) -> list[bytes]:
+    """The texts of functions of one name, to the next one."""
+    parts = text.split(b"def " + name + b"(")[1:]
+    return [part.partition(b"\n    def ")[0].partition(b"\ndef ")[0] for part in parts]
 
 
 # the fix -----------------------------------------------------------------------------------

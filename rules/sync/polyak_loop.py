@@ -50,6 +50,7 @@ average takes no part in them.
 - PyTorch documentation, `torch.optim`: "Weight Averaging (SWA and EMA)"
 """
 
+import ast
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -58,10 +59,24 @@ import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import goes_over_parameters
 from torchlint.analysis.uses import method_name, receiver
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fix,
+    Module,
+    Outline,
+    Reported,
+    Rule,
+    Triggers,
+    because,
+    edits,
+    outlines,
+)
 
 _ITSELF = frozenset({"data", "detach"})
 """What means the same values of a tensor."""
+_WORDS = (r"parameters\(|state_dict\(", r"\+|add_\(|sub_\(|lerp")
+_AVERAGING = frozenset({"add_", "lerp", "lerp_", "sub_"})
 
 
 class _Part(NamedTuple):
@@ -74,12 +89,33 @@ class _Part(NamedTuple):
 _Average = tuple[_Part, _Part]
 
 
+def _may_average_in_loop(outline: Outline) -> bool:
+    """Whether a loop has something of the form of an average: a sum of two products, a call such as
+    `lerp_`, or a product and a sum in two lines."""
+    for loop in outline.nodes(ast.For):
+        nodes = [node for statement in loop.body for node in ast.walk(statement)]
+        changes = [type(node.op) for node in nodes if isinstance(node, ast.AugAssign)]
+        if ast.Mult in changes and ast.Add in changes:
+            return True
+        if any(isinstance(node, ast.BinOp | ast.Call) and _may_average(node) for node in nodes):
+            return True
+    return because(False, "no loop has anything of the form of an average")
+
+
+def _may_average(node: ast.BinOp | ast.Call) -> bool:
+    if isinstance(node, ast.Call):
+        return outlines.chain(node.func).rpartition(".")[2] in _AVERAGING
+    sides = (node.left, node.right) if isinstance(node.op, ast.Add) else ()
+    products = [isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mult) for each in sides]
+    return bool(products) and all(products)
+
+
 rule = Rule(
     code="TL216",
     summary="a moving average of the parameters is computed one by one on every training step",
     fix=Applicability.UNSAFE,
     else_hint=(Context.HOT,),
-    triggers=(r"parameters\(|state_dict\(", r"\+|add_\(|sub_\(|lerp"),
+    triggers=Triggers(_WORDS, on_demand=_WORDS, outline=_may_average_in_loop),
     may_change="the average rounds differently",
 )
 

@@ -43,7 +43,8 @@ def wanted_by(
     words, rules = Words(data), list(rules)
     asked = asked or (lambda *_: True)
     deciding = [rule for rule in rules if any(asked(rule, tier) for tier in rule.tiers)]
-    wanted = [rule for rule in deciding if _wanted(rule, words)]
+    cold = {rule for rule in deciding if any(asked(rule, tier) for tier in rule.cold_tiers)}
+    wanted = [r for r in deciding if _looks_at_steps(r, words) or (r in cold and _wanted(r, words))]
     if wanted:
         sure = on_demand or any(_looks_at_steps(rule, words) for rule in wanted)
         wanted = [rule for rule in rules if rule in wanted or _wanted(rule, words)]
@@ -105,7 +106,7 @@ def _seen(wanted: list[Rule], outline: Outline, asked: Callable[[Rule, Tier], bo
 
 
 def _is_there(rule: Rule, outline: Outline, asked: Callable[[Tier], bool]) -> bool:
-    if not any(map(asked, rule.tiers)) or not _has_words_of(rule, outline.words):
+    if not any(map(asked, rule.cold_tiers)) or not _has_words_of(rule, outline.words):
         return False
     patterns = [each for each in rule.finds if asked(each.tier or rule.tier)]
     if rule.is_declared and not any(each.may_be_in(outline) for each in patterns):

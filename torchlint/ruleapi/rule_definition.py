@@ -158,6 +158,9 @@ class Rule:
         hints = [self.else_hint, *(each.else_hint for each in self.finds)]
         self.hints_at_cold_code = any(Context.HOT in each for each in hints)
         """Whether it also reports code that is not hot, as a hint."""
+        hints_alone = Context.HOT in self.else_hint and bool(self.gate.on_demand)
+        self.cold_tiers = frozenset({Tier.HINT}) if hints_alone else self.tiers
+        """The tiers of its findings in files that show no steps and that no hot code calls."""
         self.summarizes = self.gate.summarizes or self.hints_at_cold_code
 
     def texts(self, pattern: Pattern | None = None) -> tuple[str, ...]:

@@ -66,6 +66,7 @@ version, on the CPU too.
 - PyTorch documentation, `torch.utils.data`, "Multi-process data loading"
 """
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -81,11 +82,13 @@ from torchlint.rule import (
     Fact,
     Finding,
     Module,
+    Outline,
     Project,
     Related,
     Reported,
     Rule,
     Tier,
+    Triggers,
     because,
     once,
 )
@@ -98,17 +101,34 @@ from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
 
 _COSTLY_FUNCTION = "costly function"
+_LOADS = re.compile(r"^__getitems?__$|(?:item|sample|example)$")
 _MODELS = re.compile(r"(?:^|_)(?:model|encoder|net|vae|clip|backbone|bert|hubert|unet|extractor)$")
+
+_COSTLY = (
+    r"\b(?:subprocess|ffmpeg|librosa|torchaudio|pyworld|nibabel|SimpleITK|decord|ndimage|rdkit)\b|"
+    r"os\.system|torch\.stft|os\.popen|VideoCapture|loadtxt|genfromtxt"
+)
+"""Words of files whose functions a dataset of another file may call."""
+
+
+def _may_load_samples(outline: Outline) -> bool:
+    """Whether a file has a dataset or a reader of one, collates, or has costly functions."""
+    if outline.matches(_COSTLY) or outline.matches(r"\bcollate_fn\b"):
+        return True
+    functions = {each.name for each in outline.nodes(ast.FunctionDef)}
+    classes = {each.name for each in outline.nodes(ast.ClassDef)}
+    if any("collat" in name.lower() for name in functions | classes):
+        return True
+    loads = any(each == "__iter__" or _LOADS.search(each) for each in functions)
+    kept = loads and bool(classes) and outline.matches(r"(?i:dataset|reader|loader)")
+    return kept or because(False, "the file has no dataset, and collates nothing")
+
 
 rule = Rule(
     code="TL114",
     effect=Effect.LARGE,
     summary="a dataset does costly work for every sample",
-    triggers=(
-        r"__getitems?__|[cC]ollat|get_item|\b(?:subprocess|ffmpeg|librosa|torchaudio|pyworld|"
-        r"nibabel|SimpleITK|decord|ndimage|rdkit)\b|os\.system|torch\.stft|os\.popen|VideoCapture|"
-        r"loadtxt|genfromtxt",
-    ),
+    triggers=Triggers((rf"__getitems?__|[cC]ollat|get_item|{_COSTLY}",), outline=_may_load_samples),
 )
 
 
