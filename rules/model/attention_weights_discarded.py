@@ -40,8 +40,8 @@ class Block(nn.Module):
 Where the weights are used, returned or kept; where `need_weights` is not a literal, or may come
 with `**kwargs`; where `average_attn_weights` is passed; in files that register hooks on modules,
 which may read the weights; for classes of your own that inherit from `nn.MultiheadAttention`;
-before torch 2.0; in evaluation and in tests. It is a hint: for a single query, as in pooling heads,
-the weights are small, and a hook of another program may read them.
+before torch 2.0; in evaluation and in tests. It is a hint where no code of the project trains. For
+a single query, as in pooling heads, the weights are small, and little is gained.
 
 ## Fix safety
 **Unsafe**: the fused kernels round in another way, and a dropout inside the attention draws other
@@ -70,7 +70,6 @@ from torchlint.rule import (
     Module,
     Reported,
     Rule,
-    Tier,
     because,
     pass_argument,
 )
@@ -79,7 +78,6 @@ rule = Rule(
     code="TL310",
     effect=Effect.LARGE,
     summary="an attention returns weights that nothing uses",
-    tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),

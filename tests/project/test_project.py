@@ -1048,6 +1048,19 @@ class TestRelated:
         assert (finding.path, finding.start.row, finding.tier) == ("models.py", 8, Tier.HINT)
         assert "if a training step calls the model" in finding.related[0].message
 
+    def test_a_loss_that_no_call_leads_to_is_no_hint(self, check_text: Callable[..., Any]) -> None:
+        loss = (
+            "import torch\nfrom torch import nn\nclass FocalLoss(nn.Module):\n"
+            "    def forward(self, logits, target):\n"
+            "        return torch.log(logits[target == 1]).mean()\n"
+            "def build(name):\n    return globals()[name]()\n"
+        )
+        made = "import losses\nlosses.build('focal')"
+        files = {"losses.py": loss, "train.py": train("loss.backward()", made)}
+        (finding,) = check_text(files, ("TL215",)).findings
+        assert (finding.path, finding.tier) == ("losses.py", Tier.DEFAULT)
+        assert "computes a loss" in finding.related[0].message
+
 
 TESTED = {
     "tests/test_train.py": train("accuracy(output, labels)", "from utils import accuracy"),

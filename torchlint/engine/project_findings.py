@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS: Final = 10
 _SAME: Final = r"(?![ \t]*(?:def|class) )"
-_MODELS: Final = rf"(?m:^[ \t]*def forward\b(?:{_SAME}.*\n)*?{_SAME}.*\.(?:item|cpu|tolist)\(\))"
+_READS: Final = (
+    r"\.(?:item|cpu|tolist|nonzero|inverse)\(\)|\bmasked_select\(|\[~|\[\w{0,40}mask\w{0,40}\]|"
+    r": {0,2}[\w.]{1,40}\.max\(\)"
+)
+_MODELS: Final = rf"(?m:^[ \t]*def forward\b(?:{_SAME}.*\n)*?{_SAME}.*(?:{_READS}))"
 """The `forward` of a module that reads from the device."""
+_LOSSES: Final = r"(?m:^class \w{0,60}(?:Loss|Criterion)\w{0,20}\b)"
 
 
 @dataclass(slots=True)
@@ -117,7 +122,9 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
         if any(mapper.word_search.mentions(caller, word) for word in (*words[caller], "import *"))
     }
     paths |= {
-        path for path in project.training_programs if mapper.word_search.matches(path, _MODELS)
+        path
+        for path in project.training_programs
+        if any(mapper.word_search.matches(path, pattern) for pattern in (_MODELS, _LOSSES))
     }
     return {path for path in paths if path in mapper.project} - set(project.summaries)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -36,6 +37,7 @@ _MOST_WAYS = 3
 """In how many ways callers may pass a parameter before it may be anything."""
 _MOST_CALLS = 8
 """How many calls of a step are named that lead to one place."""
+_LOSS = re.compile(r"(?:Loss|Criterion)\w{0,20}\.forward$")
 _CALLED = "a training step calls it here"
 
 
@@ -46,6 +48,7 @@ class By(str, Enum):
     FRAMEWORK = "a framework calls this on each step"
     ITSELF = "this does a training step, and no loop was found that calls it"
     CHOSEN = "this runs it on each step if it is the one whose name is chosen"
+    LOSS = "this computes a loss, as each training step does"
     MODEL = "this runs on each step if a training step calls the model"
 
 
@@ -296,8 +299,8 @@ class Project:
     def _is_step(self, key: Key) -> bool:
         """Whether a function is a part of a training step by itself, or the model in it."""
         function = self.index.functions[key]
-        by_model = self._heats[key].by is By.MODEL if key in self._heats else False
-        return function.steps or function.hook or by_model
+        by_itself = key in self._heats and self._heats[key].by in (By.MODEL, By.LOSS)
+        return function.steps or function.hook or by_itself
 
     def _keeps_to_host(self, call: CallSite, key: Key, parameters: Iterable[str]) -> bool:
         """Whether a call passes nothing from the device for some parameters."""
@@ -320,7 +323,8 @@ class Project:
         for key in self._models():
             model = self.index.functions[key]
             device = frozenset(filter(sounds_like_tensors, model.parameters))
-            heat = Heat(key.path, model.position, 0, device, frozenset(), By.MODEL)
+            by = By.LOSS if _LOSS.search(key.name) else By.MODEL
+            heat = Heat(key.path, model.position, 0, device, frozenset(), by)
             self._warm(heats, queue, key, heat)
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)

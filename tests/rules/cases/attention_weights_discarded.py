@@ -21,35 +21,35 @@ class Block(nn.Module):
     def forward(self, x, mask=None, **kwargs):
 
         # case: the first result
-        return x + self.attn(x, x, x)[0]  # TL310 hint unsafe | says: pass `need_weights=False`
+        return x + self.attn(x, x, x)[0]  # TL310 unsafe | says: pass `need_weights=False`
         # becomes: return x + self.attn(x, x, x, need_weights=False)[0]
 
         # case: two names
-        x, _ = self.attn(x, x, value=x, attn_mask=mask)  # TL310 hint unsafe
+        x, _ = self.attn(x, x, value=x, attn_mask=mask)  # TL310 unsafe
         # becomes: x, _ = self.attn(x, x, value=x, attn_mask=mask, need_weights=False)
         return x
 
         # case: a name that nothing reads
-        out, weights = self.cross(x, x, x)  # TL310 hint
+        out, weights = self.cross(x, x, x)  # TL310
         return out
 
         # case: switched on
-        x, _ = self.attn(x, x, x, need_weights=True)  # TL310 hint unsafe
+        x, _ = self.attn(x, x, x, need_weights=True)  # TL310 unsafe
         # becomes: x, _ = self.attn(x, x, x, need_weights=False)
         return x
 
         # case: switched on by position
-        x, _ = self.attn(x, x, x, mask, True)  # TL310 hint unsafe
+        x, _ = self.attn(x, x, x, mask, True)  # TL310 unsafe
         # becomes: x, _ = self.attn(x, x, x, mask, False)
         return x
 
         # case: one of several attentions
         for layer in self.layers:
-            x = layer(x, x, x)[0]  # TL310 hint
-        return self.layers[0](x, x, x)[0]  # TL310 hint
+            x = layer(x, x, x)[0]  # TL310
+        return self.layers[0](x, x, x)[0]  # TL310
 
         # case: one name, of which only the first result is read
-        y = self.attn(x, x, value=x, key_padding_mask=mask)  # TL310 hint unsafe
+        y = self.attn(x, x, value=x, key_padding_mask=mask)  # TL310 unsafe
         # becomes: y = self.attn(x, x, value=x, key_padding_mask=mask, need_weights=False)
         y = y[0]
         return x + y
@@ -62,10 +62,10 @@ class Block(nn.Module):
 
         # case: an attention of this function
         attn = nn.MultiheadAttention(8, 8)
-        return attn(x, x, x)[0]  # TL310 hint
+        return attn(x, x, x)[0]  # TL310
 
         # case: an argument of another call
-        return self.linear(self.attn(x, x, x)[0])  # TL310 hint
+        return self.linear(self.attn(x, x, x)[0])  # TL310
 
         # case: switched off
         x, _ = self.attn(x, x, x, need_weights=False)

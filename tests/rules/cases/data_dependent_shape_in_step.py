@@ -131,7 +131,7 @@ def masked(output, labels):
 class Loss(nn.Module):
     @staticmethod
     def chosen(soft, hard):
-        return torch.log(torch.clamp(soft[hard == 1], min=0.1)).sum()  # TL215 hint
+        return torch.log(torch.clamp(soft[hard == 1], min=0.1)).sum()  # TL215
     def forward(self, soft, hard):
         return self.chosen(soft, hard)
 
