@@ -248,3 +248,15 @@ def test_what_may_never_end_is_not_read_to_see_whether_it_has_changed() -> None:
     seen = SeenLines.of(found)
     assert seen is not None
     assert seen.changed == (device,)
+
+
+def test_where_a_copied_tensor_was_made_is_not_contradicted(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_bytes(b"")
+    path = str(script)
+    seen = {**REHEARSAL, "ran": {path: [1, 2, 3]}, "files": {path: EMPTY}}
+    copied = {"code": "TR203", "path": path, "row": 2, "made": {"path": path, "row": 1}}
+    lines = SeenLines.of(decode(written(profile(), findings=[copied], rehearsal=seen)))
+    assert lines is not None
+    assert not lines.contradicts("TL205", path, 1, 1)
+    assert lines.contradicts("TL205", path, 3, 3)

@@ -7,7 +7,7 @@ wrong with it becomes a `ConfigError` with one sentence. Imported by `check`, so
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct, ValidationError, convert, field
@@ -40,6 +40,11 @@ class _Confirmed(Struct, frozen=True):
     status: str
 
 
+class _Place(Struct, frozen=True):
+    path: _Text
+    row: _Row
+
+
 class EarlierFinding(Struct, frozen=True):
     """One finding; its `share` is at least 0 and below 1."""
 
@@ -53,6 +58,7 @@ class EarlierFinding(Struct, frozen=True):
     share: Annotated[float, Meta(ge=0, lt=1)] | None = None
     values: object = None
     static: Annotated[tuple[_Confirmed, ...], Meta(max_length=2_000)] = ()
+    made: _Place | None = None
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -69,18 +75,13 @@ class EarlierFinding(Struct, frozen=True):
 _Findings = Annotated[tuple[EarlierFinding, ...], Meta(max_length=2_000)]
 
 
-class _Asked(Struct, frozen=True):
-    path: _Text
-    row: _Row
-
-
 class EarlierRehearsal(Struct, frozen=True):
     """What a rehearsal says of lines: which ran in a step, which asked the device for anything, and
     of which text, by its digest, that is true."""
 
     waits: Annotated[float, Meta(ge=0)]
     ran: dict[_Text, tuple[_Row, ...]]
-    lines: tuple[_Asked, ...]
+    lines: tuple[_Place, ...]
     files: Annotated[dict[_Text, _Text], Meta(max_length=2_000)]
 
 
@@ -156,14 +157,15 @@ class SeenLines:
 
     Args:
         seen: what the file has.
+        made: where what is copied was made.
 
     Attributes:
         changed: the other files.
     """
 
-    def __init__(self, seen: EarlierRehearsal) -> None:
+    def __init__(self, seen: EarlierRehearsal, made: Iterable[_Place] = ()) -> None:
         self._ran = {os.path.realpath(path): set(rows) for path, rows in seen.ran.items()}
-        self._asked = {(os.path.realpath(each.path), each.row) for each in seen.lines}
+        self._asked = {(os.path.realpath(each.path), each.row) for each in (*seen.lines, *made)}
         now = digests(seen.files)
         self.changed = tuple(path for path, each in seen.files.items() if now.get(path) != each)
         real = {path: os.path.realpath(path) for path in seen.files}
@@ -172,7 +174,9 @@ class SeenLines:
     @classmethod
     def of(cls, profile: EarlierProfile) -> SeenLines | None:
         """That of a profile; None if it is of a real run."""
-        return None if profile.rehearsal is None else cls(profile.rehearsal)
+        found = (*profile.findings, *profile.census, *profile.below)
+        made = [each.made for each in found if each.made is not None]
+        return None if profile.rehearsal is None else cls(profile.rehearsal, made)
 
     def is_unchanged(self, path: str) -> bool:
         """Whether a file is as it was."""
