@@ -40,8 +40,9 @@ class Block(nn.Module):
 Where the weights are used, returned or kept; where `need_weights` is not a literal, or may come
 with `**kwargs`; where `average_attn_weights` is passed; in files that register hooks on modules,
 which may read the weights; for classes of your own that inherit from `nn.MultiheadAttention`;
-before torch 2.0; in evaluation and in tests. It is a hint where no code of the project trains. For
-a single query, as in pooling heads, the weights are small, and little is gained.
+before torch 2.0; in evaluation and in tests; for a query that is a parameter of
+one place, as in pooling heads, whose weights are small. It is a hint where no code of the project
+trains.
 
 ## Fix safety
 **Unsafe**: the fused kernels round in another way, and a dropout inside the attention draws other
@@ -62,6 +63,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.layers.expression_layers import layers_of
+from torchlint.analysis.uses import receiver
 from torchlint.rule import (
     Applicability,
     Context,
@@ -95,6 +97,8 @@ def discards_its_weights(call: cst.Call, module: Module) -> Iterable[Reported]:
         return because((), "{:code} is not known to be an `nn.MultiheadAttention`", call.func)
     if not _returns_weights(call, module):
         return ()
+    if _asks_with_one(call, module):
+        return because((), "{:code} is a single query, so the weights are small", call.args[0])
     hooks = module.spelled("register_forward_hook")
     if hooks:
         return because((), "a hook may read the weights: one is registered in {:line}", hooks[0])
@@ -126,6 +130,31 @@ def _is_first(node: cst.CSTNode | None, module: Module) -> bool:
     """`result[0]`."""
     index = node.slice[0].slice if isinstance(node, cst.Subscript) else None
     return isinstance(index, cst.Index) and module.literal(index.value) == 0
+
+
+def _asks_with_one(call: cst.Call, module: Module) -> bool:
+    """Whether the query is a parameter of one place for each sample, as in a pooling head."""
+    query = module.argument(call, "query", 0)
+    given = [query] if query is not None else []
+    if isinstance(query, cst.Name):
+        given = [each.value for each in module.names.lookup(query) if each.value is not None]
+    owners = [receiver(each) if isinstance(each, cst.Call) else each for each in given]
+    kept = [each for each in owners if isinstance(each, cst.Attribute)]
+    made = [
+        binding.value
+        for each in kept
+        for binding in module.values.assigned(module.class_(each), each.attr.value)
+    ]
+    return bool(made) and len(kept) == len(given) and all(_has_one_place(x, module) for x in made)
+
+
+def _has_one_place(node: cst.BaseExpression | None, module: Module) -> bool:
+    """`nn.Parameter(torch.zeros(1, 1, width))`."""
+    if not isinstance(node, cst.Call) or not module.calls(node, "torch.nn.Parameter"):
+        return False
+    created = node.args[0].value if node.args else None
+    sizes = created.args[:2] if isinstance(created, cst.Call) else ()
+    return len(sizes) == 2 and all(module.literal(each.value) == 1 for each in sizes)
 
 
 def _returns_weights(call: cst.Call, module: Module) -> bool:

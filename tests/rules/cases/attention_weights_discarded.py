@@ -151,3 +151,17 @@ class Block(nn.Module):
         self.attn = nn.MultiheadAttention(8, 8)
     def forward(self, x):
         return self.attn(x, x, x)[0]  # TL310 hint
+
+# case: a single query of a pooling head
+from torch import nn
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(8, 8, batch_first=True)
+        self.probe = nn.Parameter(torch.randn(1, 1, 8))
+        self.queries = nn.Parameter(torch.randn(1, 64, 8))
+    def forward(self, x):
+        probe = self.probe.repeat(len(x), 1, 1)
+        pooled = self.attn(probe, x, x)[0]
+        read = self.attn(self.queries.expand(len(x), -1, -1), x, x)[0]  # TL310
+        return pooled, read
