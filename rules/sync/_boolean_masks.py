@@ -16,7 +16,7 @@ _SAME_ELEMENTS = frozenset(
     "clone contiguous cpu cuda detach expand expand_as flatten permute repeat reshape squeeze t to "
     "transpose unsqueeze view".split()
 )
-_MASK_WORDS = re.compile(r"(?:^|_)masks?$")
+_MASK_WORDS = re.compile(r"(?:^|_)(?:masks?|filter)$")
 _REDUCTIONS = frozenset({"mean", "sum"})
 _OF_EACH = frozenset("abs clamp detach double exp float log neg pow square sqrt".split())
 _LOSS_WORDS = re.compile(
@@ -51,9 +51,17 @@ def is_mask(node: cst.BaseExpression, module: Module) -> bool:
                 return True
             if method_name(made) in _SAME_ELEMENTS and receiver(made) is not None:
                 left.append(receiver(made))
-        elif _MASK_WORDS.search(dotted_text(made).rpartition(".")[2]):
+        elif any(_MASK_WORDS.search(_called(each, module)) for each in (part, made)):
             return not module.value(made).has(Kind.HOST | Kind.CONTAINER)
     return False
+
+
+def _called(node: cst.BaseExpression, module: Module) -> str:
+    """The last word of a name, or of the key of an item: `batch["mask"]`."""
+    if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
+        key = module.literal(node.slice[0].slice.value)
+        return key if isinstance(key, str) else ""
+    return dotted_text(node).rpartition(".")[2]
 
 
 def _makes_truths(call: cst.Call, module: Module) -> bool:

@@ -3,7 +3,8 @@
 ## What it does
 Reports operations on each training step whose result has a size that depends on values:
 `x[mask]`, `nonzero`, `torch.where` with one argument, `masked_select`, `argwhere`, `unique`,
-`bincount`, `repeat_interleave` with a tensor of repeats, `one_hot` without `num_classes`.
+`bincount`, `repeat_interleave` with a tensor of repeats, `one_hot` without `num_classes`. Also
+`x[mask] = y` for a tensor `y`, since torch makes indices of the mask first.
 
 ## Why it is slow
 The host has to allocate the result, so it waits until the GPU has counted the elements. Everything
@@ -38,10 +39,11 @@ Losses of torch leave out elements themselves, by `ignore_index`. Where a fixed 
 `output_size`.
 
 ## When it is silent
-For `x[mask] = 0`, which does not wait; for arrays and for tensors on the CPU; in evaluation; under
-`if step % 100 == 0` and similar conditions; in tests and documentation. It is a hint, unless all
+For `x[mask] = 0`, a number, which does not wait; for arrays and for tensors on the CPU; in
+evaluation; under `if step % 100 == 0` and similar conditions; in tests and documentation. It is a hint, unless all
 that is made of the chosen elements is a sum, a mean or a loss, since the other operations may have
-no substitute that is as fast. A name such as `train_mask` is taken for a mask.
+no substitute that is as fast; and where nothing shows on which device the tensors are. A name such
+as `train_mask` or `visibility_filter` is taken for a mask.
 
 ## Fix safety
 There is no fix: sums and means need other code than the chosen elements did.
@@ -57,11 +59,13 @@ change.patch`.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import libcst as cst
 
-from torchlint.analysis.training.syncs import Operand, operand_at
+from torchlint.analysis.training.syncs import Operand, guessed_at, operand_at
 from torchlint.analysis.uses import method_name
+from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.rule import (
     Context,
     Match,
@@ -82,6 +86,10 @@ _NAMES = ("argwhere", "bincount", "masked_select", "nonzero", "unique", "unique_
 _MESSAGE = (
     "The size of this depends on values, so the host waits for the GPU on every step; keep all "
     "elements, and leave out what you do not need by a product with a mask or `torch.where`."
+)
+_WRITES = (
+    "To put a tensor where a mask holds, its places are counted first, so the host waits for the "
+    "GPU on every step; use `torch.where(mask, new, old)`."
 )
 _NEEDED = "the chosen elements are needed, and no operation is known to be as fast"
 _SAID = "it is told the number of classes"
@@ -155,12 +163,33 @@ def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
     index = read.slice[0].slice
     if not isinstance(index, cst.Index) or not is_mask(index.value, module):
         return ()
-    if isinstance(module.parent(read), cst.AssignTarget):
-        return because((), "an assignment by a mask makes no tensor whose size is unknown")
-    operand = operand_at(telling(read, index.value, module), module)
+    target = module.parent(read)
+    writes = isinstance(target, cst.AssignTarget)
+    if isinstance(target, cst.AssignTarget) and not _is_given_a_tensor(target, module):
+        return because((), "a number is filled in without a tensor whose size is unknown")
+    operand = _of_mask(read, index.value, module)
     if operand is None:
         return ()
-    needed = not is_only_reduced(read, module)
+    needed = writes or not is_only_reduced(read, module)
     tier = because(Tier.HINT, _NEEDED) if needed else Tier.DEFAULT
-    message = _MESSAGE + rounds(read, module)
+    message = (_WRITES if writes else _MESSAGE) + rounds(read, module)
     return rule.report(module, read, message, tier=tier, operand=operand)
+
+
+def _of_mask(read: cst.Subscript, mask: cst.BaseExpression, module: Module) -> Operand | None:
+    """What is known of `x[mask]`; a guess where nothing is, and neither is on the host."""
+    operand = operand_at(telling(read, mask, module), module)
+    if operand is not None:
+        known = operand.sure or operand.tensor
+        return operand if known else replace(operand, tensor=True, guessed=True)
+    chosen = module.value(read.value)
+    if chosen.only(ON_HOST) or module.value(mask).only(ON_HOST):
+        return None
+    return guessed_at(mask if chosen.has(Kind.DEVICE) else read.value, module)
+
+
+def _is_given_a_tensor(target: cst.AssignTarget, module: Module) -> bool:
+    """`x[mask] = y`: a tensor is put in by indices, which are made of the mask first."""
+    assign = module.parent(target)
+    given = module.value(assign.value) if isinstance(assign, cst.Assign) else None
+    return given is not None and given.has(TENSORS) and given.only(TENSORS | Kind.PARAMETER)

@@ -882,8 +882,16 @@ def test_it_is_cold(found_in: Callable[..., list[str]], files: dict[str, str]) -
     assert found_in(files) == []
 
 
-@pytest.mark.parametrize(("calls", "found"), [(3, ["train.py:{row} TL201"]), (4, [])])
-def test_helpers_are_hot_to_a_depth_of_three_calls(
+@pytest.mark.parametrize(
+    ("calls", "found"),
+    [
+        (3, ["train.py:{row} TL201"]),
+        (4, ["train.py:{row} TL201?"]),
+        (5, ["train.py:{row} TL201?"]),
+        (6, []),
+    ],
+)
+def test_helpers_are_hot_to_a_depth_of_three_calls_and_perhaps_to_five(
     found_in: Callable[..., list[str]], calls: int, found: list[str]
 ) -> None:
     text = train("f1(loss)")

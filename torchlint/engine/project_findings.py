@@ -25,13 +25,18 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS: Final = 10
 _SAME: Final = r"(?![ \t]*(?:def|class) )"
-_READS: Final = (
-    r"\.(?:item|cpu|tolist|nonzero|inverse)\(\)|\bmasked_select\(|\[~|\[\w{0,40}mask\w{0,40}\]|"
-    r": {0,2}[\w.]{1,40}\.max\(\)"
+_READ: Final = (
+    rf"(?m:^[ \t]*def forward\b(?:{_SAME}.*\n)*?{_SAME}.*\.(?:item|cpu|tolist)\(\)"
+    r"|^class \w{0,60}(?:Loss|Criterion)\w{0,20}\b)"
 )
-_MODELS: Final = rf"(?m:^[ \t]*def forward\b(?:{_SAME}.*\n)*?{_SAME}.*(?:{_READS}))"
-"""The `forward` of a module that reads from the device."""
-_LOSSES: Final = r"(?m:^class \w{0,60}(?:Loss|Criterion)\w{0,20}\b)"
+"""The `forward` of a module that reads from the device, and losses."""
+_WAITS: Final = (
+    rf"{_READ}|\.(?:item|tolist|cpu|any|all|nonzero|masked_select|equal|inverse)\("
+    r"|linear_sum_assignment\(|\w\[~?[\w.]*mask\w*\]|: {0,2}[\w.]{1,40}\.max\(\)"
+    r"|\w\[[^\[\]:,\n\"']{1,60} (?:[<>]=?|[!=]=) [^\[\]:,\n\"']{1,60}\]"
+)
+"""What may wait for the device. Where hints are asked for, files of a program that trains are read
+if they have it, since few show how a training step reaches them."""
 
 
 @dataclass(slots=True)
@@ -124,9 +129,14 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
     paths |= {
         path
         for path in project.training_programs
-        if any(mapper.word_search.matches(path, pattern) for pattern in (_MODELS, _LOSSES))
+        if mapper.word_search.matches(path, _WAITS if _hints_at(path, mapper) else _READ)
     }
     return {path for path in paths if path in mapper.project} - set(project.summaries)
+
+
+def _hints_at(path: str, mapper: Mapper) -> bool:
+    """Whether hints about a file are asked for."""
+    return path in mapper.project and mapper.project[path].target.selection.hints
 
 
 def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:

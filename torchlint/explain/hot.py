@@ -13,7 +13,7 @@ from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import join
 from torchlint.explain.file_sketch import FileSketch, sketch_files
 from torchlint.memory.store import Store
-from torchlint.project.calls import CALL_DEPTH
+from torchlint.project.calls import FARTHEST_CALL
 from torchlint.project.project import By, Heat
 
 if TYPE_CHECKING:
@@ -247,10 +247,10 @@ class _Builder:
             return Node(call.code, path, call.position, State.GUARDED, why, place)
         heat = self._hot.get(target)
         if heat is None:
-            why = f"more than {CALL_DEPTH} calls from the step"
+            why = f"more than {FARTHEST_CALL} calls from the step"
             return Node(call.code, path, call.position, State.TOO_FAR, why, place)
         state = State.HOT if heat.certain else State.LIKELY
-        if target in self._shown or depth > CALL_DEPTH:
+        if target in self._shown or depth > FARTHEST_CALL:
             return Node(call.code, path, call.position, state, "", place, seen=True)
         self._shown.add(target)
         inside = self._inside(self._sites(target), heat, depth + 1)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     _Resolved = dict[Key, list["tuple[Key, ...] | None"]]
 
 CALL_DEPTH = 3
+FARTHEST_CALL = 5
+"""Through how many calls a training step is followed where the files are parsed anyway; behind so
+many, a condition or a branch was easily overlooked, so findings there are hints."""
 _ORIGINS_DEPTH = 6
 """How many factories, parameters and attributes an object is followed through."""
 

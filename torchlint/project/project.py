@@ -16,7 +16,7 @@ from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.training.chosen_branches import ANYTHING, GIVEN, refused
 from torchlint.analysis.values.kinds import sounds_like_tensors
 from torchlint.finding import Related
-from torchlint.project.calls import CALL_DEPTH, received
+from torchlint.project.calls import CALL_DEPTH, FARTHEST_CALL, received
 from torchlint.project.programs import Programs
 from torchlint.project.symbols import Key
 
@@ -70,6 +70,11 @@ class Heat:
     def certain(self) -> bool:
         """Whether the calls from a training step to the function are known."""
         return self.by not in (By.MODEL, By.CHOSEN)
+
+    @property
+    def near(self) -> bool:
+        """Whether few calls lead there, so that no condition on the way was overlooked."""
+        return self.depth <= CALL_DEPTH
 
     def related(self) -> Related:
         return Related(self.path, self.position, self.by.value)
@@ -338,7 +343,7 @@ class Project:
         while queue:
             key = queue.popleft()
             heat = heats[key]
-            if heat.depth >= CALL_DEPTH:
+            if heat.depth >= FARTHEST_CALL:
                 continue
             for number, site in enumerate(self.index.functions[key].calls):
                 if site.quiet or site.rare or not self.runs(key, site, heat):
@@ -381,9 +386,10 @@ class Project:
     def run_by(self, key: Key, number: int, heat: Heat) -> Iterable[Key]:
         """What a call on each step runs; of several overrides those that train, if some do.
 
-        Only what certainly runs makes files be parsed.
+        Only what certainly runs, and is near to the step, makes files be parsed.
         """
-        callees = self.calls.callees(key, number, load=heat.certain)
+        loads = heat.certain and heat.depth < CALL_DEPTH
+        callees = self.calls.callees(key, number, load=loads)
         targets = [target for target in callees if not self._only_tested(key, target)]
         if len(targets) < 2:
             return targets

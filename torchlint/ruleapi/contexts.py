@@ -117,7 +117,7 @@ def settled(waiting: Waiting, project: Project) -> Finding | None:
     heat = None if place is None else project.hot(finding.path, place)
     if place is None or heat is None:
         return finding
-    if not heat.certain or project.is_guess(finding.path, place):
+    if not (heat.certain and heat.near) or project.is_guess(finding.path, place):
         finding = _as_hint(finding)
     if heat.path == finding.path and project.step_loop(finding.path, place.loops) is not None:
         return finding

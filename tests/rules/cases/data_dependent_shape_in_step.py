@@ -87,6 +87,25 @@ for step, (images, labels) in enumerate(loader):
     losses[labels < 0] = 0
     losses.mean().backward()
 
+    # case: a tensor that is put where a mask holds
+    losses[labels < 0] = losses.detach()[labels < 0]  # TL215 hint | says: use `torch.where(mask, new, old)` # TL215 hint
+    losses[labels < 0] = step
+    losses[labels < 0] = losses.mean()  # TL215 hint
+    losses.mean().backward()
+
+    # case: by the word for a mask in a batch
+    package = render(images)
+    seen, radii = package["visibility_filter"], package["radii"]
+    points.radii[seen] = torch.max(points.radii[seen], radii[seen])  # TL215 hint # TL215 hint # TL215 hint
+    losses.mean().backward()
+
+    # case: until a step
+    if step < args.refine_until:
+        known = losses[labels > 0].mean()  # TL215
+    if step < args.warmup_until:
+        known = losses[labels > 0].mean()
+    losses.mean().backward()
+
     # case: other items
     loss = losses[0] + losses[1:].mean() + losses[labels.argmax()] + losses[-labels]
     loss = loss + losses[labels - 1].mean() + losses[torch.argmax(losses)]
@@ -141,6 +160,7 @@ for images, labels in loader:
 
 # case: a helper that gets nothing of the device
 from helpers import masked
+loader = torch.utils.data.DataLoader(photos)
 for images, labels in loader:
     (model(images.cuda()) * masked(images, labels)).backward()
 # file: helpers.py
@@ -165,3 +185,50 @@ for images, labels in loader:
     losses = model(images)
     places = torch.nonzero(losses)
     losses[losses > 0].mean().backward()
+
+# case: what is far from a step, of which nothing shows where it is
+from losses import Criterion
+for images, labels in loader:
+    loss = Criterion()(model(images.cuda()), labels)
+    loss.backward()
+# file: losses.py
+import torch
+from boxes import inside
+class Criterion(torch.nn.Module):
+    def forward(self, outputs, labels):
+        return self.all_losses(outputs, labels)
+    def all_losses(self, outputs, labels):
+        return self.box_loss(self.scaled(outputs), labels)
+    def box_loss(self, outputs, labels):
+        return inside(outputs, labels)
+# file: boxes.py
+def inside(boxes, labels):
+    return chosen(boxes)
+def chosen(boxes):
+    return boxes[boxes > 0]  # TL215 hint
+
+# case: in a helper of a model that nothing shows to be called by a step
+from nets import Net
+def train(model, loader):
+    for images in loader:
+        model(images.cuda()).mean().backward()
+# file: nets.py
+import torch
+from boxes import chosen
+class Net(torch.nn.Module):
+    def forward(self, x):
+        assert x.isfinite().all()
+        return chosen(torch.clamp(x, min=0))
+# file: boxes.py
+import torch
+def chosen(boxes):
+    places = torch.nonzero(torch.sum(boxes, dim=1))  # TL215 hint
+    return boxes[places]
+
+# case: arrays in a step
+import numpy as np
+for images, labels in loader:
+    rows = np.asarray(labels)
+    tables = read_tables(rows)
+    kept = np.sqrt(rows)[rows > 3]
+    model(images.cuda()).mean().backward()

@@ -44,6 +44,10 @@ _END_WORDS = re.compile(
     r"(?:^|_)(?:next|last|prev|previous|total|max|end|final|num|len|length)(?:_|$)"
 )
 """Bounds that move with the steps, or that the last of them reaches."""
+_UNTIL_WORDS = re.compile(
+    r"(?:^|_)(?:until|stop|end|total|final|max_(?:it|iters?|iterations?|steps?|epochs?))(?:_|$)"
+)
+"""Bounds up to which most steps are."""
 _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 _BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
 
@@ -138,8 +142,9 @@ def _number(node: cst.BaseExpression) -> int | None:
 
 
 def _counter_asked_for(test: cst.BaseExpression, inner: frozenset[str]) -> str:
-    """The counter of steps that a condition compares, but not `step > 0`; empty for others."""
-    if not _compares(test) or _holds_from_then_on(test):
+    """The counter of steps that a condition compares, but not `step > 0`, nor
+    `step < refine_until`; empty for others."""
+    if not _compares(test) or _holds_from_then_on(test) or _holds_for_long(test):
         return ""
     mentioned = (word for word in _mentioned(test) if word not in inner | _CHOICES)
     return next((word for word in mentioned if _COUNTER_WORDS.search(snake(word))), "")
@@ -227,6 +232,20 @@ def _holds_from_then_on(test: cst.BaseExpression) -> bool:
         and _PROGRESS_WORDS.search(snake(progress)) is not None
         and not any(isinstance(node, cst.Call) for node in within(compared.comparator))
         and not any(_END_WORDS.search(snake(word)) for word in words(compared.comparator))
+    )
+
+
+def _holds_for_long(test: cst.BaseExpression) -> bool:
+    """`step < args.refine_until`, `it < max_steps`: true at first, and for many steps."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    compared = test.comparisons[0]
+    progress = dotted_text(test.left).rpartition(".")[2]
+    return (
+        isinstance(compared.operator, cst.LessThan | cst.LessThanEqual)
+        and _PROGRESS_WORDS.search(snake(progress)) is not None
+        and not any(isinstance(node, cst.Call) for node in within(compared.comparator))
+        and any(_UNTIL_WORDS.search(snake(word)) for word in words(compared.comparator))
     )
 
 

@@ -283,6 +283,19 @@ def operand_at(node: cst.BaseExpression | None, module: Module) -> Operand | Non
     return operand_of_value(module.value(node)) or off_device(None, node, module)
 
 
+def guessed_at(node: cst.BaseExpression, module: Module) -> Operand | None:
+    """The same for a tensor by the way it is used, of which nothing shows where it is: what a
+    training step uses in that way is mostly on the device."""
+    value = module.value(node)
+    if not value.only(Kind.UNKNOWN | Kind.PARAMETER | Kind.TENSOR | Kind.LIKELY):
+        return None
+    if isinstance(node, cst.Name) and not module.flow.reaching(node):
+        return None
+    if _is_of_the_host(node, module):
+        return because(None, "{:code} may be an array or a column of a table", node)
+    return Operand(True, True, (), guessed=True)
+
+
 def _operand(sync: Sync, module: Module) -> Operand | None:
     value = module.value(sync.operand)
     if value.has(Kind.MODULE) and not value.has(TENSORS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -97,8 +98,11 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
         sides = [arg.value for arg in made.args]
         computed = next((each for each in sides if _is_computed(each, module)), None)
         return operand_at(computed, module) if computed else _not_computed(sides, module)
-    elif isinstance(made, cst.Call) and not _TAKERS.isdisjoint(module.resolve(made.func)):
-        return operand_at(made.args[0].value if made.args else None, module)
+    elif isinstance(made, cst.Call) and not _TAKERS.isdisjoint(names := module.resolve(made.func)):
+        operand = operand_at(made.args[0].value if made.args else None, module)
+        if operand is None or _ANSWERS.isdisjoint(names):
+            return operand
+        return replace(operand, tensor=True)  # they take tensors only
     elif not module.values.is_buffer(truth) and (
         not isinstance(made, cst.Call)
         or not (_is_reduction(made, module) or method_name(made) in _CHECKS)
