@@ -40,10 +40,10 @@ Losses of torch leave out elements themselves, by `ignore_index`. Where a fixed 
 
 ## When it is silent
 For `x[mask] = 0`, a number, which does not wait; for arrays and for tensors on the CPU; in
-evaluation; under `if step % 100 == 0` and similar conditions; in tests and documentation. It is a hint, unless all
-that is made of the chosen elements is a sum, a mean or a loss, since the other operations may have
-no substitute that is as fast; and where nothing shows on which device the tensors are. A name such
-as `train_mask` or `visibility_filter` is taken for a mask.
+evaluation; under `if step % 100 == 0` and similar conditions; in tests and documentation. It is a
+hint, unless all that is made of the chosen elements is a sum, a mean or a loss, since the other
+operations may have no substitute that is as fast; and where nothing shows on which device the
+tensors are. A name such as `train_mask` or `visibility_filter` is taken for a mask.
 
 ## Fix safety
 There is no fix: sums and means need other code than the chosen elements did.

@@ -3,7 +3,9 @@
 ## What it does
 Reports a tensor on the device that is indexed by a tensor in host memory or by a NumPy array, on
 each training step: `points[torch.randperm(n)]`, `q[np.arange(n), actions]`,
-`scores[np.where(wanted)]`, and `features[rows]` where `rows` comes from a loader.
+`scores[np.where(wanted)]`, and `features[rows]` where `rows` comes from a loader. As a hint also the
+indices that a matcher gives in the way of DETR, `outputs["boxes"][idx]`, once for each line: they are
+made by `linear_sum_assignment` of scipy, and each image and each line copies them anew.
 
 ## Why it is slow
 The kernel that picks the rows needs the index on the device, so PyTorch copies it there first. The
@@ -30,14 +32,16 @@ for images, labels in loader:
     loss.backward()
     optimizer.step()
 ```
-An index that a loader gives can be copied in the background:
+What a matcher gives is moved once, where it returns it:
+`[(i.to(device), j.to(device)) for i, j in indices]`. An index that a loader gives can be copied in the background:
 `rows = rows.to(device, non_blocking=True)`, from a loader with `pin_memory=True`.
 
 ## When it is silent
 For numbers, slices and lists; for masks, since the device must be asked how many of their values
 are true; where it is not certain that the tensor is on the device and the index is not; under
-`if step % 100 == 0` and similar conditions; in evaluation and in tests. It is a hint where another
-index next to it may be in host memory, too.
+`if step % 100 == 0` and similar conditions; in evaluation and in tests; for a matcher, if no file of
+the program calls `linear_sum_assignment`. It is a hint where another index next to it may be in host
+memory, too.
 
 ## Fix safety
 **Safe** for `torch.arange`, which holds the same numbers on each device. **Unsafe** for
@@ -75,15 +79,20 @@ from torchlint.rule import (
     edits,
 )
 
+from ._matched_indices import copied_indices
+
 _IN_HOST_MEMORY = Kind.CPU | ARRAYS
 _CREATE = ("torch.arange", "numpy.arange", "torch.randperm", "torch.randint")
+
+_MATCHES = "a matcher on the host"
 
 rule = Rule(
     code="TL217",
     summary="a tensor on the device is indexed by one in host memory on every training step",
     fix=(Applicability.SAFE, Applicability.UNSAFE),
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers=(r"rand|arange|permutation|choice|[Ll]oader|numpy|\bnp\.|\btensor\(",),
+    triggers=(r"rand|arange|permutation|choice|[Ll]oader|numpy|\bnp\.|\btensor\(|matcher\(",),
+    clues={_MATCHES: r"\blinear_sum_assignment\("},
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
     needs_gpu=True,
     may_change="another random generator chooses",
@@ -105,6 +114,21 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
             others = (each for each in indices if each is not index)
             stays = next((each for each in others if _may_stay(each, module)), None)
             yield from _copied(index, item, stays, module)
+
+
+@rule.on_module
+def copies_what_a_matcher_gave(module: Module) -> Iterator[Reported]:
+    for item, index in copied_indices(module):
+        yield from rule.report(
+            module,
+            item,
+            f"`{module.source(index)}` is made of what the matcher gave, which is in host memory, "
+            "so it is copied to the device on every step, and Python waits for that; move the "
+            "indices once, where the matcher returns them.",
+            tier=because(Tier.HINT, "the matcher may move them itself"),
+            fix="other lines may need it in host memory",
+            texts=(*rule.texts(), f"has {_MATCHES}"),
+        )
 
 
 def _looked_at(

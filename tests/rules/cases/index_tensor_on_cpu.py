@@ -158,3 +158,59 @@ for images, labels in loader:
     loss = criterion(output[torch.arange(9)])
     loss.backward()
     optimizer.step()
+
+# case: what a matcher of DETR gave
+from criterion import Criterion
+criterion = Criterion(matcher)
+for images, targets in loader:
+    loss = sum(criterion(model(images.to(device)), targets).values())
+    loss.backward()
+    optimizer.step()
+# file: criterion.py
+import torch
+from matching import Matcher
+class Criterion(torch.nn.Module):
+    def __init__(self, matcher):
+        super().__init__()
+        self.matcher = matcher
+    def loss_labels(self, outputs, targets, indices):
+        idx = self._get_src_permutation_idx(indices)
+        chosen = torch.cat([t["labels"][J] for t, (_, J) in zip(targets, indices)])  # TL217 hint | says: made of what the matcher gave | no fix: other lines
+        classes = torch.zeros(3, 3, device=outputs.device)
+        classes[idx] = chosen  # TL217 hint
+        moved = [(i.to(outputs.device), j.to(outputs.device)) for i, j in indices]
+        boxes = outputs[moved[0][0]]
+        for number, (source, target) in enumerate(indices):
+            part = targets[number]["boxes"][target.long()]  # TL217 hint
+        first = targets[0]
+        return {"labels": (classes - boxes).sum()}
+    def loss_moved(self, outputs, picks):
+        return outputs[picks]
+    def _get_src_permutation_idx(self, indices):
+        return torch.cat([source for source, _ in indices])
+    def forward(self, outputs, targets):
+        indices = self.matcher(outputs, targets)
+        picked = outputs[indices[0][0]]  # TL217 hint
+        losses = self.loss_labels(outputs, targets, indices)
+        return {key: losses[key] * 2 for key in losses}
+# file: matching.py
+import torch
+from scipy.optimize import linear_sum_assignment
+class Matcher(torch.nn.Module):
+    def forward(self, outputs, targets):
+        cost = torch.cdist(outputs, targets).cpu()
+        return [tuple(map(torch.as_tensor, linear_sum_assignment(each))) for each in cost]
+
+# case: what a matcher on the device gave
+from criterion import Criterion
+criterion = Criterion(matcher)
+for images, targets in loader:
+    loss = criterion(model(images.to(device)), targets)
+    loss.backward()
+    optimizer.step()
+# file: criterion.py
+import torch
+class Criterion(torch.nn.Module):
+    def forward(self, outputs, targets):
+        indices = self.matcher(outputs, targets)
+        return outputs[indices].sum()
