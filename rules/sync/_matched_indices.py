@@ -19,12 +19,11 @@ _MOVES = frozenset({"cuda", "item", "numel", "size", "to", "tolist"})
 
 def copied_indices(module: Module) -> Iterator[tuple[cst.Subscript, cst.BaseExpression]]:
     """The items that are picked by what a matcher gave, and the index, once for each line."""
-    if not _matching(module):
-        return
+    matching = {module.class_(call) for call in _known(module)} - {None}
     seen: set[int] = set()
-    for item in module.nodes(cst.Subscript):
+    for item in module.nodes(cst.Subscript) if matching else ():
         row = module.span(item)[0].row
-        if row in seen or module.class_(item) not in _matching(module):
+        if row in seen or module.class_(item) not in matching:
             continue
         indices = [each.slice.value for each in item.slice if isinstance(each.slice, cst.Index)]
         index = next((each for each in indices if _is_matched(each, module)), None)
@@ -35,14 +34,13 @@ def copied_indices(module: Module) -> Iterator[tuple[cst.Subscript, cst.BaseExpr
 
 
 @once
-def _matching(module: Module) -> set[cst.ClassDef | None]:
-    """The classes that call a matcher."""
-    found = {
-        module.class_(call)
+def _known(module: Module) -> dict[cst.BaseExpression, bool]:
+    """By expression: whether it is an index of a matcher; at first that of what matchers give."""
+    return {
+        call: True
         for call in module.nodes(cst.Call)
         if _MATCHER.search(dotted_text(call.func).rpartition(".")[2])
     }
-    return found - {None}
 
 
 def _is_matched(node: cst.BaseExpression, module: Module) -> bool:
@@ -52,11 +50,6 @@ def _is_matched(node: cst.BaseExpression, module: Module) -> bool:
         known[node] = False  # an index that depends on itself alone comes from nowhere
         known[node] = _is_made_of_matched(node, module)
     return known[node]
-
-
-@once
-def _known(_module: Module) -> dict[cst.BaseExpression, bool]:
-    return {}
 
 
 def _is_made_of_matched(node: cst.BaseExpression, module: Module) -> bool:
@@ -95,10 +88,8 @@ def _gives_matched(binding: Binding, module: Module) -> bool:
 
 
 def _makes_matched(call: cst.Call, module: Module) -> bool:
-    """A matcher, a method of the class that is given indices, `torch.cat` of some, `i.long()`."""
+    """A method of the class that is given indices, `torch.cat` of some, `i.long()`."""
     method, owner = method_name(call), receiver(call)
-    if _MATCHER.search(dotted_text(call.func).rpartition(".")[2]):
-        return True
     if method in _MOVES or module.argument(call, "device") is not None:
         return False
     own = dotted_text(call.func).startswith("self.") and _OF_INDICES.search(method)

@@ -3,9 +3,9 @@
 ## What it does
 Reports a tensor on the device that is indexed by a tensor in host memory or by a NumPy array, on
 each training step: `points[torch.randperm(n)]`, `q[np.arange(n), actions]`,
-`scores[np.where(wanted)]`, and `features[rows]` where `rows` comes from a loader. As a hint also the
-indices that a matcher gives in the way of DETR, `outputs["boxes"][idx]`, once for each line: they are
-made by `linear_sum_assignment` of scipy, and each image and each line copies them anew.
+`scores[np.where(wanted)]`, and `features[rows]` where `rows` comes from a loader. As a hint also
+the indices that a matcher gives in the way of DETR, `outputs["boxes"][idx]`, once for each line:
+they are made by `linear_sum_assignment` of scipy, and each image and each line copies them anew.
 
 ## Why it is slow
 The kernel that picks the rows needs the index on the device, so PyTorch copies it there first. The
@@ -32,16 +32,16 @@ for images, labels in loader:
     loss.backward()
     optimizer.step()
 ```
-What a matcher gives is moved once, where it returns it:
-`[(i.to(device), j.to(device)) for i, j in indices]`. An index that a loader gives can be copied in the background:
-`rows = rows.to(device, non_blocking=True)`, from a loader with `pin_memory=True`.
+What a matcher gives is moved once, where it returns it: `[(i.to(device), j.to(device)) for i, j in
+indices]`. An index that a loader gives can be copied in the background: `rows = rows.to(device,
+non_blocking=True)`, from a loader with `pin_memory=True`.
 
 ## When it is silent
 For numbers, slices and lists; for masks, since the device must be asked how many of their values
-are true; where it is not certain that the tensor is on the device and the index is not; under
-`if step % 100 == 0` and similar conditions; in evaluation and in tests; for a matcher, if no file of
-the program calls `linear_sum_assignment`. It is a hint where another index next to it may be in host
-memory, too.
+are true; where it is not certain that the tensor is on the device and the index is not; under `if
+step % 100 == 0` and similar conditions; in evaluation and in tests; for a matcher, if no file of
+the program calls `linear_sum_assignment`. It is a hint where another index next to it may be in
+host memory, too.
 
 ## Fix safety
 **Safe** for `torch.arange`, which holds the same numbers on each device. **Unsafe** for
