@@ -2,8 +2,10 @@
 
 ## What it does
 Reports a loop over the parameters of a model that updates a moving average of each, on every
-training step: for a target network, a momentum encoder, a teacher, or the weights to evaluate
-with. Where nothing shows which steps call it, as in the method `update` of a class, it is a hint.
+training step: for a target network, a momentum encoder, a teacher, or the weights to evaluate with.
+As a hint also `update` of timm's `ModelEma` and `ModelEmaV2`, and `EMAModel` of diffusers without
+`foreach=True`, which have such a loop. Where nothing shows which steps call it, as in the method
+`update` of a class, it is a hint.
 
 ## Why it is slow
 Each parameter takes two or more kernels, and Python starts them one after the other. A network with
@@ -57,6 +59,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.parameter_loops import goes_over_parameters
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import (
@@ -67,9 +70,11 @@ from torchlint.rule import (
     Outline,
     Reported,
     Rule,
+    Tier,
     Triggers,
     because,
     edits,
+    once,
     outlines,
 )
 
@@ -77,6 +82,10 @@ _ITSELF = frozenset({"data", "detach"})
 """What means the same values of a tensor."""
 _WORDS = (r"parameters\(|state_dict\(", r"\+|add_\(|sub_\(|lerp")
 _AVERAGING = frozenset({"add_", "lerp", "lerp_", "sub_"})
+_MODEL_EMA = frozenset(
+    f"timm.utils.{part}{name}" for part in ("", "model_ema.") for name in ("ModelEma", "ModelEmaV2")
+)
+_EMA_MODEL = ("diffusers.training_utils.EMAModel", "diffusers.EMAModel")
 
 
 class _Part(NamedTuple):
@@ -135,6 +144,40 @@ def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Re
     )
     fix = _in_one_call(loop, module) if module.torch >= (2, 1) else "that needs torch 2.1"
     return rule.report(module, loop, message, fix=fix)
+
+
+@rule.on(cst.Call)
+def has_diffusers_average_them(call: cst.Call, module: Module) -> Iterable[Reported]:
+    if not module.calls(call, *_EMA_MODEL):
+        return ()
+    foreach = module.argument(call, "foreach")
+    if foreach is not None and module.literal(foreach) is not False:
+        return because((), "it is told whether to take all parameters at once")
+    message = (
+        "`EMAModel` averages the parameters one by one on every step; pass `foreach=True`, which "
+        "needs diffusers 0.28."
+    )
+    return rule.report(module, call, message, tier=Tier.HINT, fix="diffusers may be older")
+
+
+@rule.on(cst.Call)
+def has_timm_average_them(call: cst.Call, module: Module) -> Iterable[Reported]:
+    if method_name(call) != "update" or not dotted_text(receiver(call)).lower().endswith("ema"):
+        return ()
+    if not _has_model_ema(module):
+        return because((), "the file has no `ModelEma` of timm")
+    message = (
+        "`ModelEma` of timm averages the parameters one by one on every step; `ModelEmaV3` with "
+        "`foreach=True` takes all at once."
+    )
+    return rule.report(module, call, message, tier=Tier.HINT, fix="it is made elsewhere")
+
+
+@once
+def _has_model_ema(module: Module) -> bool:
+    """Whether a file makes a `ModelEma` of timm, or says that it is given one."""
+    words = (word for name in ("ModelEma", "ModelEmaV2") for word in module.spelled(name))
+    return any(not _MODEL_EMA.isdisjoint(module.resolve(word)) for word in words)
 
 
 # averages -----------------------------------------------------------------------------------------

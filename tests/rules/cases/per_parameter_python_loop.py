@@ -143,3 +143,23 @@ for images, labels in loader:
     criterion(model(images.cuda()), labels.cuda()).backward()
     for p in model.parameters():
         p.grad.clamp_(-1, 1)
+
+# case: in a function that is given the parameters
+def total_norm(parameters, kind=2.0):
+    parameters = [p for p in parameters if p.grad is not None]
+    norms = [torch.norm(p.grad.detach(), kind) for p in parameters]  # TL404 pedantic
+    return torch.norm(torch.stack(norms), kind)
+
+for images, labels in loader:
+    criterion(model(images.cuda()), labels.cuda()).backward()
+    total_norm(model.parameters())
+    optimizer.step()
+
+# case: in a function that is given something else
+def total_norm(tensors, kind=2.0):
+    return torch.stack([torch.norm(p.grad.detach(), kind) for p in tensors]).norm()
+
+for images, labels in loader:
+    criterion(model(images.cuda()), labels.cuda()).backward()
+    total_norm(outputs)
+    optimizer.step()

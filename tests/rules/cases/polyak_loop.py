@@ -314,3 +314,33 @@ for images, labels in loader:
     criterion(model(images.to(device)), labels.to(device)).backward()
     for kept, current in zip(average.parameters(), model.parameters()):
         kept.lerp_(current, tau)
+
+# case: an average of timm
+from timm.utils import ModelEma
+def train(model, loader, optimizer, model_ema, device):
+    for step, (images, labels) in enumerate(loader):
+        criterion(model(images.to(device)), labels.to(device)).backward()
+        optimizer.step()
+        if model_ema is not None:
+            model_ema.update(model)  # TL216 hint | says: `ModelEmaV3` | no fix: it is made elsewhere
+        meters.update(step)
+    return model.parameters(), 1 + 1
+
+# case: another average
+from timm.utils import accuracy
+def train(model, loader, optimizer, model_ema, device):
+    for step, (images, labels) in enumerate(loader):
+        criterion(model(images.to(device)), labels.to(device)).backward()
+        optimizer.step()
+        model_ema.update(model)
+    return model.parameters(), 1 + 1
+
+# case: an average of diffusers
+from diffusers.training_utils import EMAModel
+ema = EMAModel(model.parameters(), decay=1 - 0.1)  # TL216 hint | says: `foreach=True` | no fix: diffusers may be older
+same = EMAModel(model.parameters(), decay=1 - 0.1, foreach=True)
+told = EMAModel(model.parameters(), decay=1 - 0.1, foreach=args.foreach)
+for images, labels in loader:
+    criterion(model(images.to(device)), labels.to(device)).backward()
+    optimizer.step()
+    ema.step(model.parameters())

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.names import How
 from torchlint.analysis.once import once
 from torchlint.analysis.uses import method_name
 from torchlint.source.tree import within
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
+    from torchlint.analysis.names import Binding
 
 _COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.DictComp)
+_PARAMETERS = re.compile(r"(?:^|_)param(?:eter)?s$")
 _GIVE_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
 
 
 @once
 def goes_over_parameters(loop: cst.For | cst.CompFor, module: Module) -> bool:
     """Whether a loop takes the parameters of a model one by one: `for p in model.parameters()`,
-    `for name in dict(model.named_parameters())`, also by the name of such a list or dict."""
+    `for name in dict(model.named_parameters())`, also by the name of such a list or dict, and
+    `for p in parameters` where a function is given these."""
     names = [node for node in within(loop.iter) if isinstance(node, cst.Name)]
-    made = [binding.value for name in names for binding in module.flow.reaching(name)]
+    bindings = [binding for name in names for binding in module.flow.reaching(name)]
+    if any(_is_given(each, module) for each in bindings):
+        return True
+    made = [binding.value for binding in bindings]
     return any(
         _gives_parameters(module, value) for value in (loop.iter, *made) if value is not None
     )
+
+
+def _is_given(binding: Binding, module: Module) -> bool:
+    """A parameter of a function that is called `parameters`, also after
+    `parameters = [p for p in parameters if p.grad is not None]`."""
+    if binding.how is How.PARAMETER:
+        return _PARAMETERS.search(binding.name) is not None
+    made = binding.value
+    if not isinstance(made, cst.ListComp) or not isinstance(made.for_in.iter, cst.Name):
+        return False
+    given = module.flow.reaching(made.for_in.iter)
+    return any(each.how is How.PARAMETER and _is_given(each, module) for each in given)
 
 
 @once
