@@ -3,7 +3,8 @@
 ## What it does
 Reports functions that look at their result or at their arguments on the host, on every training
 step: `Normalize` and `normalize` of torchvision, which look whether a deviation is zero, and
-inverses, factorizations and solutions of `torch.linalg`, which look whether they have failed.
+inverses, factorizations and solutions of `torch.linalg`, which look whether they have failed. As a
+hint also the scale of a gradient scaler, `scaler.get_scale()` and `scaler.state_dict()["scale"]`.
 
 ## Why it is slow
 Each look waits until the GPU has computed all that was asked of it before, and the GPU then has
@@ -36,8 +37,9 @@ for images, labels in loader:
 `torch.linalg.inv_ex`, `solve_ex` and `cholesky_ex` do not look at their result.
 
 ## When it is silent
-For tensors that are not known to be on the device, as in a dataset; in evaluation; under
-`if step % 100 == 0` and similar conditions; in tests.
+For tensors that are not known to be on the device, as in a dataset, but `inverse()` of what is a
+matrix in any case, such as `pose.T`, is a hint; in evaluation; under `if step % 100 == 0` and
+similar conditions; in tests.
 
 ## Fix safety
 There is no fix: mean and deviation belong into buffers, whose place only you know, and without the
@@ -57,10 +59,23 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.training.syncs import Operand, operand_at
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.syncs import Operand, operand_at, tensor_at
 from torchlint.analysis.training.truths import origin_of
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Match, Module, Reported, Rule, Triggers, because, calls, method
+from torchlint.rule import (
+    Context,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    Triggers,
+    because,
+    calls,
+    method,
+)
 
 _NORMALIZE = frozenset(
     f"torchvision.transforms.{name}"
@@ -74,12 +89,35 @@ _CHECKED = tuple(
 _CHECKS = "This looks on the host whether it has failed, and waits for the GPU on every step"
 
 
+_SCALE = (
+    "The scale of the gradient scaler is on the device, so the host waits for the GPU to read it "
+    "on every step; read it when it is shown."
+)
+
+
 def _operand(match: Match) -> Operand | None:
     return operand_at(match.module.argument(match.call, "A", 0), match.module)
 
 
 def _owner(match: Match) -> Operand | None:
-    return operand_at(match.receiver, match.module)
+    if match.receiver is None or not _is_matrix(match.receiver):
+        return operand_at(match.receiver, match.module)
+    known = tensor_at(match.receiver, match.module)
+    return known or off_device(None, match.receiver, match.module)
+
+
+def _is_matrix(node: cst.BaseExpression | None) -> bool:
+    """`camera.view.T`, `pose[:3, :3]`, `a @ b`: hardly anything but a tensor or an array."""
+    if isinstance(node, cst.BinaryOperation):
+        return isinstance(node.operator, cst.MatrixMultiply)
+    if isinstance(node, cst.Subscript):
+        return len(node.slice) > 1
+    return isinstance(node, cst.Attribute) and node.attr.value in ("T", "mT")
+
+
+def _is_scaler(match: Match) -> bool:
+    called = dotted_text(match.receiver).rpartition(".")[2]
+    return "scaler" in called or because(False, "{} is not called like a gradient scaler", called)
 
 
 def _message(match: Match) -> str:
@@ -95,12 +133,28 @@ rule = Rule(
     finds=(
         calls(*_CHECKED, "torch.inverse", where=(_operand,)),
         method("inverse", "pinverse", where=(_owner,)),
+        method("get_scale", where=(_is_scaler,), tier=Tier.HINT, message=_SCALE),
     ),
     message=_message,
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers=Triggers(on_demand=(r"\b[Nn]ormalize\b|\blinalg\b|\binverse\b",)),
+    triggers=Triggers(
+        on_demand=(r"\b[Nn]ormalize\b|\blinalg\b|\binverse\b|\bget_scale\(|\[.scale.\]",)
+    ),
     needs_gpu=True,
 )
+
+
+@rule.on(cst.Subscript)
+def reads_the_scale(item: cst.Subscript, module: Module) -> Iterable[Reported]:
+    """`scaler.state_dict()["scale"]`, for which the scaler reads its state from the device."""
+    state, key = item.value, item.slice[0].slice
+    if not isinstance(state, cst.Call) or method_name(state) != "state_dict":
+        return ()
+    if "scaler" not in dotted_text(state.func) or not isinstance(key, cst.Index):
+        return because((), "nothing shows that this is the state of a gradient scaler")
+    if module.literal(key.value) != "scale":
+        return because((), "only the scale is read from the device")
+    return rule.report(module, item, _SCALE, tier=Tier.HINT)
 
 
 @rule.on(cst.Call)

@@ -59,11 +59,11 @@ change.patch`.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import libcst as cst
 
-from torchlint.analysis.training.syncs import Operand, guessed_at, operand_at
+from torchlint.analysis.training.syncs import Operand, operand_at, tensor_at
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.rule import (
@@ -178,14 +178,13 @@ def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
 
 def _of_mask(read: cst.Subscript, mask: cst.BaseExpression, module: Module) -> Operand | None:
     """What is known of `x[mask]`; a guess where nothing is, and neither is on the host."""
-    operand = operand_at(telling(read, mask, module), module)
-    if operand is not None:
-        known = operand.sure or operand.tensor
-        return operand if known else replace(operand, tensor=True, guessed=True)
     chosen = module.value(read.value)
+    told = telling(read, mask, module)
     if chosen.only(ON_HOST) or module.value(mask).only(ON_HOST):
-        return None
-    return guessed_at(mask if chosen.has(Kind.DEVICE) else read.value, module)
+        return operand_at(told, module)
+    known = tensor_at(told, module)
+    other = mask if chosen.has(Kind.DEVICE) else read.value
+    return known or tensor_at(other, module) or off_device(None, other, module)
 
 
 def _is_given_a_tensor(target: cst.AssignTarget, module: Module) -> bool:

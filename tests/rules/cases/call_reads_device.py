@@ -63,6 +63,17 @@ for step, (x, y) in enumerate(loader):
     # case: the inverse of a transform
     z = scaler.inverse()
 
+    # case: the scale of the gradients
+    before = scaler.get_scale()  # TL220 hint | says: scale of the gradient scaler
+    after = loss_scaler.state_dict()["scale"]  # TL220 hint
+    model.state_dict()["scale"], scaler.state_dict()["growth"], sizes.get_scale()
+
+    # case: the inverse of a matrix of which nothing shows where it is
+    z = camera.view.T.inverse()  # TL220 hint
+    z = (camera.view @ camera.pose).inverse()  # TL220 hint
+    z = camera.pose[:3, :3].inverse()  # TL220 hint
+    z = camera.pose.inverse()
+
     # case: a norm
     z = torch.linalg.norm(outputs)
 

@@ -135,6 +135,14 @@ for step, (images, labels) in enumerate(loader):
     if not math.isfinite(loss):  # TL204 hint | marks: math.isfinite(loss)
         raise ValueError
     if math.isfinite():
+        pass
+    reduced = reduce_dict(criterion(output))
+    total = sum(reduced.values())
+    if not math.isfinite(total):  # TL204 hint
+        pass
+    if not math.isfinite(counted(reduced)):
+        pass
+    if math.isfinite(sum(each.item() for each in reduced.values())):
         count += 1
 
     # case: such a check ends the loop
@@ -382,3 +390,14 @@ for images in loader:
     loss = average(images.to(device)).mean()
     loss.backward()
     optimizer.step()
+
+# case: what takes tensors in a network that nothing shows to be called
+class Loss(torch.nn.Module):
+    def forward(self, outputs):
+        if torch.equal(outputs["chosen"], outputs["teacher"]):  # TL204 hint
+            return 0
+        return outputs["chosen"].sum()
+
+def train(model, criterion, loader):
+    for images in loader:
+        criterion(model(images.cuda())).backward()

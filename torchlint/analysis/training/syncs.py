@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -283,10 +283,13 @@ def operand_at(node: cst.BaseExpression | None, module: Module) -> Operand | Non
     return operand_of_value(module.value(node)) or off_device(None, node, module)
 
 
-def guessed_at(node: cst.BaseExpression, module: Module) -> Operand | None:
-    """The same for a tensor by the way it is used, of which nothing shows where it is: what a
-    training step uses in that way is mostly on the device."""
+def tensor_at(node: cst.BaseExpression, module: Module) -> Operand | None:
+    """The same for what is a tensor by the way it is used; where nothing shows on which device,
+    this is a guess: what a training step uses in that way is mostly on the accelerator."""
     value = module.value(node)
+    known = operand_of_value(value)
+    if known is not None:
+        return known if known.sure or known.tensor else replace(known, tensor=True, guessed=True)
     if not value.only(Kind.UNKNOWN | Kind.PARAMETER | Kind.TENSOR | Kind.LIKELY):
         return None
     if isinstance(node, cst.Name) and not module.flow.reaching(node):

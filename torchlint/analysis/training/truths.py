@@ -10,13 +10,15 @@ import libcst as cst
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.literals import literal
 from torchlint.analysis.steps.guards import asked_for, asks_for_identity
-from torchlint.analysis.training.syncs import Operand, operand_at
+from torchlint.analysis.training.syncs import Operand, operand_at, tensor_at
 from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 from torchlint.because import Unlike, because
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from torchlint.analysis.module import Module
 
 _MOST_NAMES = 3
@@ -99,16 +101,25 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
         computed = next((each for each in sides if _is_computed(each, module)), None)
         return operand_at(computed, module) if computed else _not_computed(sides, module)
     elif isinstance(made, cst.Call) and not _TAKERS.isdisjoint(names := module.resolve(made.func)):
-        operand = operand_at(made.args[0].value if made.args else None, module)
-        if operand is None or _ANSWERS.isdisjoint(names):
-            return operand
-        return replace(operand, tensor=True)  # they take tensors only
+        given = made.args[0].value if made.args else None
+        operand = operand_at(given, module)
+        if operand is not None and not _ANSWERS.isdisjoint(names):
+            return replace(operand, tensor=True)  # they take tensors only
+        return operand if operand or not _adds_losses(given, module) else tensor_at(given, module)
     elif not module.values.is_buffer(truth) and (
         not isinstance(made, cst.Call)
         or not (_is_reduction(made, module) or method_name(made) in _CHECKS)
     ):
         return _not_computed([truth], module)
     return _of_forward(operand_at(made, module), made, module)
+
+
+def _adds_losses(node: cst.BaseExpression | None, module: Module) -> TypeGuard[cst.BaseExpression]:
+    """`sum(losses.values())`: a criterion in the way of DETR gives them as tensors."""
+    made = None if node is None else origin_of(node, module)
+    if not isinstance(made, cst.Call) or not module.calls(made, "builtins.sum"):
+        return False
+    return any(method_name(call) == "values" for call in module.calls_within(made))
 
 
 def _of_forward(
