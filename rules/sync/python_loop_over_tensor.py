@@ -3,9 +3,11 @@
 ## What it does
 Reports Python's `sum`, `max`, `min`, `any`, `all`, `sorted` and `set` of a tensor on each training
 step, and loops over the elements of a tensor or the samples of a batch in which each round waits
-for the GPU: by `.item()`, `torch.unique`, `nonzero`, a mask, a slice that ends at an element of
-a tensor, or a size that is one. Also such loops in which each round adds to the same tensor by
-`index_add_` or `scatter_add_`, which take all samples at once.
+for the GPU: by `.item()`, `torch.unique`, `nonzero`, a mask, a slice that ends at an element of a
+tensor, or a size that is one. Also such loops in which each round adds to the same tensor by
+`index_add_` or `scatter_add_`, which take all samples at once; and networks that are called once
+for each part of a tensor, as in `torch.stack([self.encoder(x) for x in frames])` and
+`self.encoder(images[:, i])`.
 
 ## Why it is slow
 Python takes the elements one by one, and each of them is a tensor with kernels of its own, where
@@ -45,7 +47,8 @@ For lists of tensors (`sum(losses)`); for what a model or an unknown function re
 may be a tuple; for `max(lengths)` of a parameter, unless callers pass a tensor on the device or it
 is an input of a model that is called like one, and then it is a hint; for `max(a, b)`; in
 evaluation; under `if step % 100 == 0` and similar conditions; in tests and documentation; for other
-loops that compute without a wait, such as those over time steps, and for those that end early.
+loops that compute without a wait, such as those over time steps, and for those that end early; for
+a network that a round gives what another has computed, as in a recurrence.
 Loops are hints, since not all can become one operation.
 
 ## Fix safety
@@ -86,6 +89,7 @@ from torchlint.rule import (
 )
 
 from ._boolean_masks import is_mask
+from ._network_rounds import network_rounds
 from ._sample_loops import goes_over_samples, is_one_tensor
 from ._tensors_as_numbers import read_as_a_number, taken_for_numbers
 
@@ -189,6 +193,19 @@ def takes_a_parameter(call: cst.Call, module: Module) -> Iterable[Reported]:
     tier = because(Tier.HINT, "callers may also pass a list")
     message = _instead(name)
     return rule.report(module, call, message, tier=tier, withheld=_LISTED, operand=operand)
+
+
+@rule.on(cst.Call)
+def calls_a_network_for_each_part(call: cst.Call, module: Module) -> Iterable[Reported]:
+    loop = network_rounds(call, module)
+    if loop is None:
+        return ()
+    message = (
+        f"`{module.source(call.func)}` is called once for each part of a tensor on every step; "
+        "call it once with all parts in one batch, and take the result apart."
+    )
+    tier = because(Tier.HINT, "the parts may have different sizes")
+    return rule.report(module, call, message, tier=tier, withheld=_WITHHELD)
 
 
 # what the loop does -------------------------------------------------------------------------------

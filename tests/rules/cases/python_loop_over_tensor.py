@@ -259,3 +259,40 @@ def evaluate(model, loader):
 for images, labels in loader:
     nn.functional.mse_loss(model(images.cuda()), labels.cuda()).backward()
     correct += sum(labels.cuda() == 1)
+
+# case: a network for each part of a tensor
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = torch.nn.Linear(3, 3)
+        self.cell = torch.nn.GRUCell(3, 3)
+        self.heads = torch.nn.ModuleList([torch.nn.Linear(3, 3)])
+
+    def forward(self, frames, images):
+        encoded = torch.stack([self.encoder(frame) for frame in frames])  # TL210 hint | says: `self.encoder` is called once | marks: self.encoder(frame)
+        cameras = []
+        for number, name in enumerate(self.cameras):
+            cameras.append(self.heads[0](images[:, number]))  # TL210 hint | no fix: whether one operation
+        for number in range(images.shape[1]):
+            image = images[:, number]
+            cameras.append(self.encoder(image))  # TL210 hint
+        state = images[:, 0]
+        for number in range(images.shape[1]):
+            state = self.cell(images[:, number], state)
+        levels = [self.encoder(frames[level]) for level in range(3)]
+        others = torch.stack([head(state) for head in self.heads])
+        joined = torch.cat([self.encoder(frame) for frame in frames])
+        named = torch.stack([self.encoder(images[:, name]) for name in self.names])
+        return encoded, torch.stack(cameras), levels, others, joined, named
+
+for images, labels in loader:
+    loss = Net()(images.cuda(), images.cuda())[0].sum()
+    loss.backward()
+    optimizer.step()
+
+# case: each round of the loop is a step
+for images, labels in loader:
+    images = images.cuda()
+    for number in range(3):
+        model(images[:, number]).sum().backward()
+        optimizer.step()
