@@ -64,10 +64,6 @@ from torchlint.rule import Module, Related, Reported, Rule, Tier, because, once
 _LARGEST = (255, 127.5)
 _BYTES = re.compile(r"uint8|\bbool\b|\.byte\(\)|\.dtype\b|round\b|[<>]")
 """In a statement: it compares, makes bytes again, or rounds what is a float already."""
-_TRANSFORM = re.compile(
-    r"Transform|To\w{0,30}Tensor|Normali[sz]e|Convert\w{0,30}(?:Image|Dtype)|Augment"
-)
-_APPLIES = ("__call__", "transform", "_transform")
 _SETTING = re.compile(r"(?:not )?self\.\w{1,80}(?: (?:==|!=|is|is not) [\w\"'.]{1,40})?")
 
 rule = Rule(
@@ -88,7 +84,7 @@ def makes_floats_of_bytes(
     image = _divided(node)
     if image is None:
         return ()
-    if not _prepares_samples(node, module):
+    if not loads_samples(node, module):
         return because((), "no dataset, collate function or transform of the file runs this")
     if not _is_image(image, node, module):
         return ()
@@ -150,16 +146,3 @@ def _cast_of(image: cst.BaseExpression, module: Module) -> cst.BaseExpression | 
         if isinstance(each.value, cst.Call) and "float" in module.source(each.value):
             return each.value
     return None
-
-
-def _prepares_samples(node: cst.CSTNode, module: Module) -> bool:
-    """Whether a dataset, a collate function or a transform runs code."""
-    if loads_samples(node, module):
-        return True
-    function, class_ = module.function(node), module.class_(node)
-    if function is None or class_ is None or function.name.value not in _APPLIES:
-        return False
-    bases = module.definitions.bases(class_)
-    if "torch.nn.Module" in bases:
-        return because(False, "a module may run on the device")
-    return any(_TRANSFORM.search(name) for name in (class_.name.value, *bases))

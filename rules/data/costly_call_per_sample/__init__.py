@@ -1,12 +1,13 @@
 """Do costly work once, not for every sample.
 
 ## What it does
-Reports calls in `__getitem__` of a dataset, in a collate function, and in what these call, also in
-another file, that cost far more than reading a sample: starting a process such as `ffmpeg`, loading
-a model or a tokenizer, running a model, asking the network, making a pool of threads, resampling a
-sound or computing its spectrogram, opening a video, filtering an image with SciPy, parsing a text
-file, `copy.deepcopy`, `gc.collect()`, and `np.random.choice` without replacement, which shuffles
-all of its population.
+Reports calls in `__getitem__` of a dataset, in a collate function, in what these call, also in
+another file, and in transforms, that cost far more than reading a sample: starting a process such
+as `ffmpeg`, loading a model or a tokenizer, running a model, asking the network, making a pool of
+threads, resampling a sound or computing its spectrogram, opening a video, decoding its frames or
+changing them one by one, filtering an image with SciPy, scaling floats, parsing a text file,
+unpickling, opening an HDF5 file, a tensor of a list that a table gives, `copy.deepcopy`,
+`gc.collect()`, and `np.random.choice` without replacement, which shuffles all of its population.
 
 Also sounds, images and arrays that are read as a whole, although the function goes on with a slice
 of them; a cache that is read and never filled; and a cache in a list of a `Manager`, which each
@@ -50,8 +51,8 @@ once in each block of lines. To tokenize a text is not reported beside an image 
 collate function.
 Processes, models, tokenizers and `gc.collect()` are reported by default, and so is
 `np.random.choice` of a hundred thousand elements and more; the rest is a hint, since it may be
-small, or different for each epoch, and so is all that a setting (`if self.augment`) or chance
-decides.
+small, or different for each epoch, and so is all that a setting (`if self.augment`), chance or the
+rate of a sound (`if rate != self.rate`) decides.
 
 ## Fix safety
 There is no fix: what can be kept, and where, depends on the data.
@@ -101,12 +102,14 @@ from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
 
 _COSTLY_FUNCTION = "costly function"
+_LONGEST = 60
 _LOADS = re.compile(r"^__getitems?__$|(?:item|sample|example)$")
 _MODELS = re.compile(r"(?:^|_)(?:model|encoder|net|vae|clip|backbone|bert|hubert|unet|extractor)$")
 
 _COSTLY = (
     r"\b(?:subprocess|ffmpeg|librosa|torchaudio|pyworld|nibabel|SimpleITK|decord|ndimage|rdkit)\b|"
-    r"os\.system|torch\.stft|os\.popen|VideoCapture|loadtxt|genfromtxt"
+    r"os\.system|torch\.stft|os\.popen|VideoCapture|loadtxt|genfromtxt|self\.worker\(|"
+    r"\.resize\([^\n]{0,120}\bfor \w"
 )
 """Words of files whose functions a dataset of another file may call."""
 
@@ -160,7 +163,7 @@ def does_costly_work(call: cst.Call, module: Module) -> Iterable[Reported]:
     tier = None if found is None else found.tier
     if often is Often.SOME or not _is_certain(call, module):
         tier = because(Tier.HINT, "a setting or chance decides whether this runs")
-    message = "" if found is None else _message(call, found)
+    message = "" if found is None else _message(call, found, module)
     places = dict.fromkeys(module.span(each)[0] for each in again)
     related = tuple(Related(module.path, place, "and again for the sample") for place in places)
     return rule.report(module, call, message, tier=tier, needs=needs, related=related)
@@ -229,8 +232,10 @@ def calls_a_costly_function(finding: Finding, called: Called, project: Project) 
     return because(known, "`{}` is not known to cost much", called.function)
 
 
-def _message(call: cst.Call, cost: Costly) -> str:
-    return f"`{dotted_text(call.func) or '…'}` {cost.does} for every sample; {cost.instead}."
+def _message(call: cst.Call, cost: Costly, module: Module) -> str:
+    text = dotted_text(call.func) or module.source(call.func)
+    name = text if len(text) <= _LONGEST and "\n" not in text else "…"
+    return f"`{name}` {cost.does} for every sample; {cost.instead}."
 
 
 def _is_certain(call: cst.Call, module: Module) -> bool:

@@ -1,6 +1,7 @@
 """Calls that cost far more than reading a sample, by the name of what they call."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -33,6 +34,27 @@ _RESAMPLED = Costly("decodes and resamples a sound", "resample the files once, b
 _COPIED = Costly("copies all that it reaches", "copy what changes")
 _PARSED = Costly("parses numbers from text", "convert the files once, to `.npy` or the like")
 _VIDEO = Costly("opens and decodes a video", "decode only the frames that are used")
+_FRAMES = Costly(
+    "decodes frames of a video on the CPU",
+    "keep the clips scaled to the size that is used, or decode on the GPU",
+)
+_ONE_BY_ONE = Costly(
+    "changes the frames of a video one by one on the CPU",
+    "join them to one tensor of bytes first, and change that, or the batch on the GPU",
+)
+_SCALED = Costly("scales floats on the CPU", "scale the batch on the GPU")
+_OPENED = Costly(
+    "opens a file of many arrays",
+    "keep it open in each worker, or its arrays in files of their own",
+)
+_OBJECTS = Costly(
+    "makes Python objects of a whole file",
+    "read all of them once in `__init__`, or keep what is needed in arrays",
+)
+_NUMBERS = Costly(
+    "makes a tensor of a list of a table, number by number",
+    "let the table give arrays (`set_format('torch')`), or keep arrays in files",
+)
 _VOLUME = Costly(
     "reads and unpacks a whole image of medicine",
     "keep it in memory, or as an array that `np.load(…, mmap_mode='r')` reads in part",
@@ -52,7 +74,7 @@ MODEL = Costly(
     "runs a model", "keep its results in a file, or run it for the batch in the training process"
 )
 _SHUFFLED = Costly("shuffles all of its population", "use `np.random.default_rng().choice`")
-READS = (_PARSED, _FOLDER)
+READS = (_PARSED, _FOLDER, _OPENED, _OBJECTS)
 _MANY = 100_000
 _CHOICE = "numpy.random.choice"
 
@@ -88,11 +110,25 @@ _BY_NAME = (
      "torch_cluster.", "torch_geometric.nn.knn", "torch_geometric.nn.radius",
      "torch_geometric.nn.fps", "numpy.linalg.svd", "numpy.linalg.eig"),
     (_WORDS, "nltk.", "jieba.", "phonemizer.", "pyopenjtalk."),
+    (_SCALED, "torch.nn.functional.interpolate", "torch.nn.functional.upsample",
+     "torch.nn.functional.grid_sample"),
+    (_OPENED, "h5py.File", "zarr.open", "netCDF4.Dataset", "xarray.open_", "lmdb.open",
+     "zipfile.ZipFile", "tarfile.open", "tables.open_file"),
+    (_OBJECTS, "pickle.load", "joblib.load", "dill.load", "json.load", "yaml.load",
+     "yaml.safe_load", "xml.etree.ElementTree.parse", "lxml.etree.parse"),
     (_FOLDER, "os.listdir", "os.walk", "os.scandir", "glob."),
 )  # fmt: skip
 _SOUND_WORDS = re.compile(
     r"^_*(?:(?:compute|extract|calc|wav2|audio2)_*)?(?:log_?)?"
     r"(?:mel_?spec\w{0,30}|melspec\w{0,30}|spectrogram\w{0,12}|stft|mfcc|fbank)$"
+)
+_VIDEO_WORDS = re.compile(r"(?:^|[._])(?:vr|videos?|reader|decoder|container)$")
+_FRAME_METHODS = frozenset(
+    {"get_batch", "get_frames_at", "get_frames_in_range", "get_frames_played_at"}
+)
+_PICKLED = re.compile(r"^_*(?:load|read)_?(?:pickle|pkl|json|yaml)(?:_file)?$")
+_FLOATS = re.compile(
+    r"mel|spec|audio|wave?|speech|image|img|pixel|depth|feat|embed|latent|state|action|signal"
 )
 _MODEL_METHODS = frozenset(
     {"encode_text", "encode_image", "get_image_features", "get_text_features", "extract_features"}
@@ -111,6 +147,8 @@ def _by_package() -> dict[str, list[tuple[str, Costly]]]:
 def cost_of(call: cst.Call, module: Module) -> Costly | None:
     """What a call costs, if that is known to be much."""
     names = module.resolve(call.func)
+    if _is_of_one_frame(call, names, module):
+        return _ONE_BY_ONE
     for name in names:
         for start, cost in _by_package().get(name.partition(".")[0], ()):
             if name.startswith(start):
@@ -123,12 +161,21 @@ def cost_of(call: cst.Call, module: Module) -> Costly | None:
             return _KEYS
     if _CHOICE in names:
         return _choice(call, module)
+    if "torch.tensor" in names:
+        return _NUMBERS if _is_list_of_table(call, module) else None
     method = method_name(call)
     if method == "from_pretrained":
         return _LOADED
     if method == "run" and _is_of_ffmpeg(call, module):
         return _PROCESS
+    if _PICKLED.search(method or dotted_text(call.func)) and not _is_own(names):
+        return _OBJECTS
     return _by_word(call, method, module) if not names else None
+
+
+def _is_own(names: Iterable[str]) -> bool:
+    """Whether the file defines what it calls, so that the calls there are looked at."""
+    return any(name.startswith(":") for name in names)
 
 
 def _by_word(call: cst.Call, method: str, module: Module) -> Costly | None:
@@ -141,20 +188,80 @@ def _by_word(call: cst.Call, method: str, module: Module) -> Costly | None:
         return _SOUND
     if _is_kept_transform(call, module):
         return _SOUND
+    if method in _FRAME_METHODS and _VIDEO_WORDS.search(dotted_text(receiver(call))):
+        return _FRAMES
     return TOKENS if tokenizes(call) else None
 
 
-def _is_kept_transform(call: cst.Call, module: Module) -> bool:
-    """`self.mel(wave)` with `self.mel = torchaudio.transforms.MelSpectrogram(rate)`."""
+def _is_kept_transform(
+    call: cst.Call, module: Module, library: str = "torchaudio.transforms."
+) -> bool:
+    """`self.mel(wave)` with `self.mel = torchaudio.transforms.MelSpectrogram(rate)`, and
+    `self.resamplers[rate](wave)` with such items."""
     func = call.func
-    if not isinstance(func, cst.Attribute) or dotted_text(func.value) != "self":
-        return False
+    made: list[cst.BaseExpression | None] = []
+    if isinstance(func, cst.Subscript) and isinstance(func.value, cst.Attribute):
+        made = _items_of(func.value.attr.value, module)
+    elif isinstance(func, cst.Attribute) and dotted_text(func.value) == "self":
+        kept = module.values.assigned(module.class_(call), func.attr.value)
+        made = [each.value for each in kept]
     return any(
-        isinstance(each.value, cst.Call)
-        and any(
-            name.startswith("torchaudio.transforms.") for name in module.resolve(each.value.func)
-        )
-        for each in module.values.assigned(module.class_(call), func.attr.value)
+        isinstance(each, cst.Call)
+        and any(name.startswith(library) for name in module.resolve(each.func))
+        for each in made
+    )
+
+
+def _items_of(name: str, module: Module) -> list[cst.BaseExpression | None]:
+    """What the items of an attribute are set to: `self.resamplers[rate] = …`."""
+    found: list[cst.BaseExpression | None] = []
+    for each in module.spelled(name):
+        item = module.parent(module.parent(each) or each)
+        target = module.parent(item) if isinstance(item, cst.Subscript) else None
+        assign = module.parent(target) if isinstance(target, cst.AssignTarget) else None
+        if isinstance(assign, cst.Assign):
+            found.append(assign.value)
+    return found
+
+
+def _is_of_one_frame(call: cst.Call, names: tuple[str, ...], module: Module) -> bool:
+    """Whether a call scales or transforms each of several images: `[each.resize(size) for each in
+    frames]`, `[ToTensor()(each) for each in frames]`, `[self.worker(each) for each in frames]`."""
+    listed = module.parent(call)
+    if not isinstance(listed, cst.ListComp) or not isinstance(listed.for_in.target, cst.Name):
+        return False
+    if isinstance(listed.for_in.iter, cst.List | cst.Tuple):
+        return False
+    given = [each.value for each in call.args[:1]]
+    if method_name(call) == "resize" and not names:
+        given = [receiver(call)]
+    if not given or dotted_text(given[0]) != listed.for_in.target.value:
+        return False
+    if isinstance(call.func, cst.Call):
+        made = module.resolve(call.func.func)
+        return any(name.startswith("torchvision.transforms.") for name in made)
+    if any(name in ("cv2.resize", "skimage.transform.resize") for name in names):
+        return True
+    if method_name(call) == "resize" and not names:
+        return True
+    return _is_kept_transform(call, module, "torchvision.transforms.")
+
+
+def _is_list_of_table(call: cst.Call, module: Module) -> bool:
+    """`torch.tensor(row["mel"])` of `row = self.table[index]`."""
+    given = call.args[0].value if call.args else None
+    if not isinstance(given, cst.Subscript) or not isinstance(given.value, cst.Name):
+        return False
+    index = given.slice[0].slice
+    key = module.literal(index.value) if isinstance(index, cst.Index) else None
+    if not isinstance(key, str) or not _FLOATS.search(key):
+        return False
+    rows = [each.value for each in module.flow.reaching(given.value)]
+    return bool(rows) and all(
+        isinstance(each, cst.Subscript)
+        and isinstance(each.value, cst.Attribute)
+        and dotted_text(each.value).startswith("self.")
+        for each in rows
     )
 
 

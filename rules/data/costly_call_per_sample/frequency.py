@@ -9,12 +9,14 @@ import libcst as cst
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import loads_samples
 from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.steps.guards import snake
 from torchlint.analysis.uses import calls_of
 from torchlint.rule import Module, once
 
 from .unfilled_caches import never_filled
 
 _KEEPS = re.compile(r"cache|memo", re.IGNORECASE)
+_RATE = re.compile(r"(?:^|_)(?:sr|fs|rate|freq|frequency|samplerate)\d?$")
 _DRAWS = re.compile(r"^(?:random|np\.random|numpy\.random|torch)\.|\.(?:rand|random|uniform)$")
 
 
@@ -67,10 +69,15 @@ def _is_setting(test: cst.BaseExpression, module: Module) -> bool:
         first = test.comparisons[0]
         if isinstance(first.operator, cst.Is) and module.literal(first.comparator) is None:
             return False
-        if never_filled(test.left, module):
+        if never_filled(test.left, module) or all(map(_is_rate, sides)):
             return True
         return all(_is_same(each, module) for each in sides)
     return _is_same(test, module)
+
+
+def _is_rate(node: cst.BaseExpression) -> bool:
+    """Whether it is a rate of sounds, which are mostly alike in a dataset."""
+    return bool(_RATE.search(snake(dotted_text(node).rpartition(".")[2])))
 
 
 def _is_same(node: cst.BaseExpression, module: Module) -> bool:

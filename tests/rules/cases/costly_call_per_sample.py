@@ -4,20 +4,26 @@
 import copy
 import gc
 import os
+import pickle
 import random
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from multiprocessing import Manager
 
+import cv2
 import ffmpeg
+import h5py
 import librosa
 import numpy as np
 import requests
+import scipy.ndimage
 import torch
+import torch.nn.functional as F
 import torchaudio
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
 from transformers import AutoTokenizer
 
 # head: a dataset
@@ -136,6 +142,46 @@ class Sounds(Dataset):
         # case: the rate of the file
         return librosa.load(path, sr=None)
 
+        # case: frames of a video
+        return self.reader.get_batch(index), self.loader.get_batch(index)  # TL114 hint | says: decodes frames | marks: self.reader.get_batch(index)
+
+        # case: frames one by one
+        frames = [cv2.resize(each, (224, 224)) for each in path]  # TL114 hint | says: one by one
+        frames = [each.resize((224, 224)) for each in path]  # TL114 hint
+        frames = [transforms.ToTensor()(each) for each in path]  # TL114 hint | says: `transforms.ToTensor()` changes the frames
+
+        # case: a few images, and something else for each frame
+        images = [each.resize((224, 224)) for each in (path, index)]
+        sizes = [cv2.resize(path, each) for each in self.sizes]
+        return [self.resize(each) for each in path], [Scale()(each) for each in path]
+
+        # case: floats are scaled
+        return F.interpolate(path, size=224)  # TL114 hint | says: scales floats
+
+        # case: a file of many arrays
+        with h5py.File(path) as file:  # TL114 hint | says: opens a file of many arrays
+            return file["image"][:]
+
+        # case: a file of many arrays, which is kept
+        self.file = h5py.File(path)
+        return self.file["image"][index]
+
+        # case: a file of objects
+        return pickle.load(path), load_json(path)  # TL114 hint | marks: pickle.load(path)  # TL114 hint | marks: load_json(path)
+
+        # case: lists of a table
+        row = self.table[index]
+        return torch.tensor(row["mel"]), row["text"]  # TL114 hint | says: number by number
+
+        # case: other items of a table
+        row, path = self.table[index], path["item"]
+        other = self.table[index]
+        return torch.tensor(row["label"]), torch.tensor(path["mel"]), torch.tensor(other[0]), torch.tensor(index)
+
+        # case: a rate that is another one
+        if path.rate != self.rate:
+            return librosa.resample(path, orig_sr=path.rate, target_sr=self.rate)  # TL114 hint
+
         # case: a list of all keys
         return list(self.sounds.keys())[index], list(path.keys())  # TL114 hint | marks: list(self.sounds.keys())
 
@@ -220,6 +266,47 @@ class Sounds(Dataset):
 
     def __getitem__(self, index):
         return self.mel(index), self.other(index)  # TL114 hint
+
+# case: kept transforms of each rate
+class Sounds(Dataset):
+    def __init__(self):
+        self.resamplers, self.scales = {}, {}
+
+    def __getitem__(self, index):
+        if index not in self.resamplers:
+            self.resamplers[index] = torchaudio.transforms.Resample(index)
+            self.scales[index] = 1
+        return self.resamplers[index](index), self.scales[index](index)  # TL114 hint | marks: self.resamplers[index](index)
+
+# case: a transform of all frames
+class GroupScale:
+    def __init__(self, size):
+        self.worker = transforms.Resize(size)
+        self.other = Other(size)
+
+    def __call__(self, frames):
+        other = [self.other(each) for each in frames]
+        return [self.worker(each) for each in frames]  # TL114 hint | says: `self.worker` changes the frames
+
+# case: what a transform calls
+class ElasticTransform:
+    def __call__(self, image):
+        return self.bend(image)
+
+    def bend(self, image):
+        return scipy.ndimage.map_coordinates(image, self.field)  # TL114 hint
+
+    def shown(self, image):
+        return scipy.ndimage.zoom(image, 2)
+
+# case: what a base calls
+class PhotoDataset:
+    def __getitem__(self, index):
+        return self.load(index)
+
+class PickledPhotos(PhotoDataset):
+    def load(self, index):
+        return pickle.load(self.files[index])  # TL114 hint
 
 # case: a stream
 class Sounds(Dataset):
