@@ -3,8 +3,8 @@
 ## What it does
 Reports `model.to(device)` and `criterion.cuda()` in a step loop, `weights.to(device)` in a step
 loop that never changes `weights`, and `self.kernel.to(x.device)` in a `forward` where `__init__`
-keeps the tensor in host memory; also in other methods that copy it to the device of what they are
-given.
+keeps the tensor in host memory, also a part or a view of it; also in other methods that copy it to
+the device of what they are given.
 
 ## Why it is slow
 A tensor in host memory crosses the bus again on every step, and Python waits for that copy behind
@@ -39,8 +39,9 @@ with the module and is not part of checkpoints.
 For what the loop assigns, fills or changes in place; for a module that the same code also moves to
 the CPU, to save memory; if the device depends on the loop; under `if step % 100 == 0` and similar
 conditions; in evaluation, in datasets and in tests. It is a hint for a parameter of a function that
-may be on the device already, and for a table that a method of any other class copies to the device
-of what it is given.
+may be on the device already, for an attribute that another setting makes a parameter of the module,
+for what a function of another file makes, if its name says that it is a table of positions, and for
+a table that a method of any other class copies to the device of what it is given.
 
 ## Fix safety
 **Unsafe**: the fix moves a line that contains only `model.to(device)` before the loop. If the loop
@@ -63,7 +64,7 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
-from torchlint.analysis.uses import receiver
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
     STEP_TEXT,
@@ -81,11 +82,21 @@ from torchlint.rule import (
 )
 
 _MOST_CALLS = 50
+_TABLE = r"sinusoid|sin_?cos|encoding_table|pos\w{0,12}_(?:table|encoding)"
 _CONSTANT = re.compile(
-    rb"(?m)^(?:[ \t]*self\.)?([A-Za-z_]\w{0,80})[ \t]*=[ \t]*(?:torch|np|numpy)\w*\.(?!nn\b)[a-z]"
+    rb"(?m)^(?:[ \t]*self\.)?([A-Za-z_]\w{0,80})[ \t]*=[ \t]*"
+    rb"(?:(?:torch|np|numpy)\w*\.(?!nn\b)[a-z]|\w{0,40}(?:%b)\w{0,40}\()" % _TABLE.encode()
 )
 _MOVED = re.compile(rb"\.(?:to|cuda|type_as)\(")
-_NAME = re.compile(rb"(\w{1,80})(?:\[[^\n\]]{0,80}\])?$")
+_NAME = re.compile(
+    rb"(\w{1,80})(?:\[[^\n\]]{0,80}\])?(?:\.(?:expand|unsqueeze|view)\([^()\n]{0,40}\))?$"
+)
+_VIEWS = frozenset(
+    "clone contiguous detach expand flatten float half permute repeat reshape squeeze t transpose "
+    "type_as unsqueeze view".split()
+)
+_MAKES_TABLE = re.compile(_TABLE)
+"""In names of functions that make a table of positions, mostly in host memory."""
 
 
 def _may_move_older(text: bytes) -> bool:
@@ -96,6 +107,20 @@ def _may_move_older(text: bytes) -> bool:
     moves = any(name is not None and name[1] in kept for name in names)
     said = "the file copies nothing to a device by a name or attribute that it gives a new tensor"
     return moves or because(False, said)
+
+
+def _moved_of(match: Match) -> cst.BaseExpression:
+    """What is moved; `self.table` for `self.table[:n].expand(2, -1)`."""
+    node = match.receiver
+    while True:
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        elif isinstance(node, cst.Call) and method_name(node) in _VIEWS:
+            if transfer_of(node, match.module) is not None:
+                return match.receiver
+            node = receiver(node)
+        else:
+            return node if dotted_text(node).startswith("self.") else match.receiver
 
 
 @once
@@ -129,7 +154,7 @@ def _is_table(match: Match) -> bool:
     owner = target.value if isinstance(target, cst.Attribute) else target
     if owner is None or not module.flow.is_parameter(owner) or dotted_text(owner) == "self":
         return False
-    if not isinstance(match.receiver, cst.Attribute):
+    if not isinstance(_moved_of(match), cst.Attribute):
         return False
     return module.guard(match.call) is None and not module.in_evaluation(match.call)
 
@@ -153,7 +178,7 @@ def _follows_device(match: Match) -> bool:
 
 def _changes(match: Match) -> bool:
     """Whether the step makes what is moved, or changes it in place."""
-    node, call, module = match.receiver, match.call, match.module
+    node, call, module = _moved_of(match), match.call, match.module
     return not _is_older(node, call, module) or _is_changed(node, call, module)
 
 
@@ -171,9 +196,24 @@ def _is_moved_back(match: Match) -> bool:
 def _is_tensor(match: Match) -> bool:
     """Whether it is a tensor in host memory, or a parameter of the function that may be one."""
     host = match.module.value(match.receiver).only(Kind.CPU)
-    tensor = host or (_is_parameter(match) and not _is_module(match))
+    tensor = host or _may_be_table(match) or (_is_parameter(match) and not _is_module(match))
     said = "nothing shows that {:code} is a tensor in host memory"
     return tensor or because(False, said, match.receiver)
+
+
+def _may_be_table(match: Match) -> bool:
+    """Whether an attribute is a tensor in host memory by one of its assignments: a table of
+    positions, where a setting may ask for a parameter that is learned."""
+    moved, module = _moved_of(match), match.module
+    if not isinstance(moved, cst.Attribute) or module.value(match.receiver).only(Kind.CPU):
+        return False
+    for each in module.values.assigned(module.class_(moved), moved.attr.value):
+        made = each.value
+        if not isinstance(made, cst.Call) or module.calls(made, "torch.nn.Parameter"):
+            continue
+        if module.value(made).only(Kind.CPU) or _MAKES_TABLE.search(dotted_text(made.func)):
+            return because(True, "{:code} is in host memory if {} makes it", moved, each.node)
+    return False
 
 
 def _is_parameter(match: Match) -> bool:
@@ -188,7 +228,7 @@ def _moved(match: Match) -> str:
 
 
 def _copied(match: Match) -> str:
-    name = match.module.source(match.receiver)
+    name = match.module.source(_moved_of(match))
     if _runs_when_called(match):
         return f"`{name}` is copied from host memory on each call; keep it on the device."
     if match.module.step_loop(match.call) is None:
@@ -217,7 +257,11 @@ rule = Rule(
     finds=(
         method("to", "cuda", where=(_is_module,), message=_moved, change=_before_the_loop),
         method(
-            "to", "cuda", "type_as", where=(_is_tensor,), hint_if=(_is_parameter, _runs_when_called)
+            "to",
+            "cuda",
+            "type_as",
+            where=(_is_tensor,),
+            hint_if=(_is_parameter, _may_be_table, _runs_when_called),
         ),
     ),
     unless=(_runs_once, _follows_device, _changes, _is_moved_back),

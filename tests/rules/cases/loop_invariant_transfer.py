@@ -225,6 +225,40 @@ class Blur(nn.Module):
     def forward(self, x):
         return F.conv2d(x, self.kernel.to(x.device))  # TL211 | no fix | says: register it as a buffer
 
+# case: a part and a view of a constant of a module
+class Positions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.ones(1, 1000, 64)
+
+    def forward(self, x):
+        x = x + self.table[:, : x.size(1)].to(x.device)  # TL211 | no fix | says: `self.table` is copied
+        return x + self.table.expand(2, -1, -1).type_as(x).to(x.device)  # TL211 | no fix | marks: self.table.expand(2, -1, -1).type_as(x)
+
+# case: a table or a parameter
+class Positions(nn.Module):
+    def __init__(self, learned):
+        super().__init__()
+        if learned:
+            self.table = nn.Parameter(torch.zeros(1, 1000, 64))
+        else:
+            self.table = get_sinusoid_encoding_table(1000, 64)
+
+    def forward(self, x):
+        return x + self.table.type_as(x).to(x.device)  # TL211 hint | no fix | marks: self.table.type_as(x)
+
+# case: a parameter, and one that a function makes
+class Positions(nn.Module):
+    def __init__(self, learned):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(1, 1000, 64))
+        if learned:
+            self.table = nn.Parameter(get_sinusoid_encoding_table(1000, 64))
+        self.other = make(1000)
+
+    def forward(self, x):
+        return x + self.table.expand(2, -1, -1).to(x.device) + self.other.to(x.device)
+
 # case: a constant of a module, made like its input
 class Blur(nn.Module):
     def __init__(self):
