@@ -81,7 +81,7 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.training.batches import loads
 from torchlint.analysis.training.transfers import Transfer, names_device
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.rule import (
     Applicability,
@@ -288,7 +288,7 @@ def _reaches_device(match: Match) -> Transfer | bool:
 def _joins_host_tensors(match: Match) -> Transfer | bool:
     """Whether tensors of the host are joined each time, and then copied."""
     given = argument(match.call, "tensors", 0)
-    if given is None or not match.module.value(match.call).only(Kind.CPU):
+    if given is None or not _is_joined_on_host(match.call, given, match.module):
         return because(False, "nothing shows that these tensors are in host memory")
     transfer = transfer_of_created(match.call, match.module)
     if transfer is None:
@@ -296,6 +296,23 @@ def _joins_host_tensors(match: Match) -> Transfer | bool:
     if batch_copy(transfer.call, match.module) is not None:
         return because(False, "the copy, in {:line}, is that of a batch", transfer.call)
     return transfer
+
+
+def _is_joined_on_host(call: cst.Call, given: cst.BaseExpression, module: Module) -> bool:
+    """Whether `torch.cat` joins tensors in host memory, perhaps those that a list was given."""
+    if module.value(call).only(Kind.CPU):
+        return True
+    added = [
+        module.value(each.args[0].value)
+        for each in module.calls_by_method.get("append", ())
+        if isinstance(given, cst.Name)
+        and dotted_text(receiver(each)) == given.value
+        and module.function(each) is module.function(call)
+        and each.args
+    ]
+    # What is computed from a tensor in host memory and a parameter is there, too.
+    near = Kind.CPU | Kind.TENSOR | Kind.PARAMETER
+    return bool(added) and all(each.has(Kind.CPU) and each.only(near) for each in added)
 
 
 def _is_written_out(node: cst.BaseExpression) -> bool:

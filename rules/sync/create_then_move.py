@@ -68,7 +68,7 @@ import re
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.names import How
+from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import (
     Transfer,
@@ -77,7 +77,7 @@ from torchlint.analysis.training.transfers import (
     transfer_of,
 )
 from torchlint.analysis.uses import method_name, with_items
-from torchlint.analysis.values.kinds import Kind
+from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.rule import (
     STEP_TEXT,
     Applicability,
@@ -91,6 +91,7 @@ from torchlint.rule import (
     calls,
     edits,
     method,
+    once,
 )
 
 from ._created_tensors import may_run_once, reads_of_created, run_alike, transfer_of_created
@@ -112,6 +113,7 @@ _MOVED = re.compile(
     rb"\)\.(?:to|cuda|type_as)\((?!\s{0,40}(?:dtype=)?(?:torch\.\w{1,20}|[\w.]{0,80}dtype)\s{0,40}\))"
 )
 """Not `.to(x.dtype)`."""
+_MOST_LINES = 3
 _MOVED_TO_ANOTHER = re.compile(
     rb"\)\.(?:type_as\(|to\((?:device=)?"
     rb"(?!(?:self|cls|args|opt|cfg|config|accelerator|fabric|trainer|agent)\.device)"
@@ -120,6 +122,7 @@ _MOVED_TO_ANOTHER = re.compile(
 """To the device of another tensor, as a helper of a `forward` in another file does."""
 _HELPER_MOVED = re.compile(rb"\b(\w{1,80})\([^()\n]{0,200}\)\.(?:to|cuda|type_as)\(")
 """`self.make_mask(lengths).to(x.device)`."""
+_READS = re.compile(r"load|read|open|from_numpy|sample|batch|next")
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -143,7 +146,7 @@ def _may_create_and_move(text: bytes) -> bool:
     another tensor."""
     moves = _MOVED if b"def forward" in text else _MOVED_TO_ANOTHER
     ends = (moved.start() for moved in moves.finditer(text))
-    lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
+    lines = (_moved_text(text, end) for end in ends)
     if any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:]):
         return True
     if moves is _MOVED and _CREATED.search(text):
@@ -163,6 +166,14 @@ def _bodies(text: bytes, name: bytes) -> list[bytes]:
     """The texts of functions of one name, to the next one."""
     parts = text.split(b"def " + name + b"(")[1:]
     return [part.partition(b"\n    def ")[0].partition(b"\ndef ")[0] for part in parts]
+
+
+def _moved_text(text: bytes, end: int) -> bytes:
+    """What is moved: the line before a place, with those above if it only closes a bracket."""
+    start = text.rfind(b"\n", 0, end) + 1
+    for _ in range(_MOST_LINES if not text[start:end].strip() else 0):
+        start = text.rfind(b"\n", 0, max(0, start - 1)) + 1
+    return text[start:end]
 
 
 # the fix -----------------------------------------------------------------------------------
@@ -221,11 +232,37 @@ def _is_made_by_helper(match: Match) -> bool:
     if callee is None:
         return because(False, "no function of the file makes what is copied")
     returned = [each.value for each in module.definitions.returns(callee)]
-    if not returned or not all(_is_created(each, module) for each in returned):
+    created = bool(returned) and all(_is_created(each, module) for each in returned)
+    if not created and not _computes_on_host(made, callee, module):
         return because(False, "nothing shows that {:code} creates what it returns", callee)
-    if transfer_of(match.call, module) is None:
+    transfer = transfer_of(match.call, module)
+    if transfer is None:
         return because(False, "nothing shows that this copies to a device")
-    return runs_each_time(match.call, module)
+    return _is_for_input(transfer, module) or runs_each_time(match.call, module)
+
+
+def _is_for_input(transfer: Transfer, module: Module) -> bool:
+    """Whether a tensor goes to where a parameter of the function is: `window.to(image.device)`."""
+    target = None if transfer.target is None else transfer.target.value
+    if isinstance(target, cst.Call):
+        target = target.func
+    if isinstance(target, cst.Attribute) and target.attr.value in ("device", "get_device"):
+        return module.flow.is_parameter(target.value) and dotted_text(target.value) != "self"
+    return False
+
+
+def _computes_on_host(call: cst.Call, callee: cst.FunctionDef, module: Module) -> bool:
+    """Whether a function makes a tensor in host memory of numbers, and reads it from nowhere."""
+    if not module.value(call).only(Kind.CPU) or _reads_file(callee, module):
+        return False
+    return not any(module.value(each.value).has(TENSORS | ARRAYS) for each in call.args)
+
+
+@once
+def _reads_file(function: cst.FunctionDef, module: Module) -> bool:
+    """Whether a function may read what it returns, so that it has to be copied in any case."""
+    calls = module.calls_within(function.body)
+    return any(_READS.search(dotted_text(call.func)) for call in calls)
 
 
 def _is_created(node: cst.BaseExpression | None, module: Module) -> bool:

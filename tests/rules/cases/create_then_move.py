@@ -592,6 +592,50 @@ class Guided(nn.Module):
         masks = self.masks(lengths).to(x.device)  # TL205 hint | says: A function of this file
         return (x * masks).mean()
 
+# case: a window that a function of the file computes of numbers
+def weights(size, sigma):
+    made = torch.Tensor([2.7 ** (-((x - size // 2) ** 2) / sigma) for x in range(size)])
+    return made / made.sum()
+
+def create_window(size, channels):
+    line = weights(size, 1.5).unsqueeze(1)
+    return line.mm(line.t()).float().expand(channels, 1, size, size).contiguous()
+
+def load_window(size, channels):
+    return torch.zeros(read(size), channels).float() / 2
+
+def ssim(image, size):
+    window = create_window(size, image.size(1))
+    if image.is_cuda:
+        window = window.cuda(image.get_device())  # TL205 | no fix | says: A function of this file
+    other = load_window(size, 3).to(image.device)
+    return (image * window * other).mean()
+
+for images, labels in loader:
+    images = images.to(device)
+    loss = criterion(model(images), labels) + ssim(images, 11)
+    loss.backward()
+    optimizer.step()
+
+# case: over several lines
+class Steps(nn.Module):
+    def forward(self, t):
+        rates = torch.exp(
+            -torch.arange(0, 128) / 128  # TL205 hint | no fix
+        ).to(device=t.device)
+        return t[:, None] * rates[None]
+
+# case: what is computed of a new tensor alone, and of another one, too
+for images, labels in loader:
+    drawn = torch.randn(len(images))  # TL205 | no fix
+    sigma = drawn.exp()
+    share = sigma / (1 + sigma)
+    noise = torch.randn(len(images))
+    noise = noise / (1 + other)
+    loss = criterion(model(images.to(device)) * share.to(device), noise.to(device))
+    loss.backward()
+    optimizer.step()
+
 # case: what a function of the file is given
 def first(x):
     return x[0]

@@ -26,14 +26,15 @@ _STAYS = frozenset(
     view reshape unsqueeze squeeze expand repeat permute transpose t flatten contiguous clone detach
     float double half bfloat16 long int short byte bool type to
     add add_ sub sub_ mul mul_ div div_ pow neg fill_ zero_ normal_ uniform_ random_ bernoulli_
+    abs ceil clamp cos exp floor log round sigmoid sin sqrt square tanh
     """.split()
 )
 """Methods of a tensor whose result is on its device, if they are given only numbers."""
 
 _ELEMENTWISE = tuple(
     f"torch.{name}"
-    for name in "abs cos exp flip log neg pow round sigmoid sin softmax sqrt square tanh "
-    "tril triu".split()
+    for name in "abs atan ceil cos exp flip floor log neg pow round sigmoid sin softmax sqrt "
+    "square tanh tril triu".split()
 )
 _BESIDE = Kind.HOST | Kind.SCALAR | Kind.PARAMETER
 """What a tensor in host memory can be computed with, so that the result is there, too."""
@@ -142,7 +143,22 @@ def _keeps_place(node: cst.CSTNode, parent: cst.CSTNode, module: Module) -> bool
         others = [each.value for each in items if isinstance(each, cst.Index)]
     elif not isinstance(parent, cst.UnaryOperation):
         return False
-    return all(each is node or module.value(each).only(known) for each in others)
+    return all(
+        each is node or module.value(each).only(known) or _repeats(each, node, module)
+        for each in others
+    )
+
+
+def _repeats(other: cst.CSTNode, node: cst.CSTNode, module: Module) -> bool:
+    """Whether the other side is made of the same tensor and of numbers: `x / (1 + x)`."""
+    if isinstance(other, cst.BinaryOperation):
+        sides = (other.left, other.right)
+        return all(
+            _repeats(each, node, module) or module.value(each).only(Kind.HOST) for each in sides
+        )
+    return (
+        isinstance(node, cst.Name) and isinstance(other, cst.Name) and (other.value == node.value)
+    )
 
 
 def _gives_on(node: cst.BaseExpression, call: cst.Call, module: Module) -> bool:
