@@ -6,7 +6,8 @@ like, also where the copy is on a later line; a buffer in host memory that is fi
 device and then moved there; and arrays that NumPy makes of sizes and numbers alone, such as
 `torch.from_numpy(np.arange(n) * 16).to(device)`, on each step or call of a module, and
 `torch.LongTensor(range(n)).to(device)`; and what a function of the file creates in host memory,
-where its caller copies it, as in `self.make_mask(lengths).to(x.device)`.
+where its caller copies it, as in `self.make_mask(lengths).to(x.device)`, unless an attribute keeps
+it.
 
 ## Why it is slow
 The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all
@@ -229,7 +230,7 @@ def _is_made_by_helper(match: Match) -> bool:
     if isinstance(made, cst.Name):
         made = module.flow.given(made) or made
     callee = module.definitions.callee(made) if isinstance(made, cst.Call) else None
-    if callee is None:
+    if callee is None or not isinstance(made, cst.Call):
         return because(False, "no function of the file makes what is copied")
     returned = [each.value for each in module.definitions.returns(callee)]
     created = bool(returned) and all(_is_created(each, module) for each in returned)
@@ -238,7 +239,23 @@ def _is_made_by_helper(match: Match) -> bool:
     transfer = transfer_of(match.call, module)
     if transfer is None:
         return because(False, "nothing shows that this copies to a device")
+    kept = _keeper(match.call, module)
+    if kept is not None:
+        return because(False, "{} keeps it for later calls", kept)
     return _is_for_input(transfer, module) or runs_each_time(match.call, module)
+
+
+def _keeper(moved: cst.Call, module: Module) -> cst.Assign | None:
+    """The line that keeps what is moved in an attribute: `self.window = window`."""
+    function, assign = module.function(moved), module.small_statement(moved)
+    name = dotted_text(assign.targets[0].target) if isinstance(assign, cst.Assign) else ""
+    for each in () if function is None or not name else module.within(function.body):
+        if not isinstance(each, cst.Assign):
+            continue
+        keeps = isinstance(each.targets[0].target, cst.Attribute)
+        if keeps and (each is assign or dotted_text(each.value) == name):
+            return each
+    return None
 
 
 def _is_for_input(transfer: Transfer, module: Module) -> bool:

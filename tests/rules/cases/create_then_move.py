@@ -617,6 +617,23 @@ for images, labels in loader:
     loss.backward()
     optimizer.step()
 
+# case: a window that is kept
+def create_window(size):
+    return torch.hann_window(size)
+
+class Similarity(nn.Module):
+    def forward(self, image):
+        if image.size(1) == self.size:
+            window = self.window
+        else:
+            window = create_window(image.size(1))
+            window = window.to(image.device)
+            self.window, self.size = window, image.size(1)
+            self.window = window
+        if image.ndim == 3:
+            self.line = create_window(3).to(image.device)
+        return image * window
+
 # case: over several lines
 class Steps(nn.Module):
     def forward(self, t):
