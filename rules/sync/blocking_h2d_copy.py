@@ -104,7 +104,11 @@ from ._new_arrays import is_new_array
 
 _PINS = {"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*(?:True|[\w.\[\]'\" =!]{0,40}cuda)"}
 _LOADS = {"a loader": r"DataLoader\("}
-_MAY_PIN = {"memory that may be pinned": r"pin_mem\w{0,20}(?!['\"]?\s{0,4}[=:,]\s{0,4}False|\w)"}
+_MAY_PIN = {
+    "memory that may be pinned": r"(?<!loader\.)pin_mem\w{0,20}"
+    r"(?!['\"]?\s{0,4}[=:,]\s{0,4}False|\s{0,4}=\s{0,4}\w{0,40}loader\.pin_mem|\w)"
+}
+"""`pin_memory=loader.pin_memory` makes a loader like another one."""
 _TYPED = tuple(f"torch.{name}" for name in TYPED_TENSORS)
 _JOINS = ("torch.stack", "torch.cat", "torch.concat")
 _HOLDS_BATCH = re.compile(r"batch|data|input|sample|example|feature|item", re.IGNORECASE)

@@ -218,6 +218,28 @@ for batch in loader:
     loss.backward()
     optimizer.step()
 
+# case: a batch that a function is passed
+def forward_pass(data, net):
+    images, labels = data
+    images, labels = images.cuda(), labels.cuda()  # TL206 hint unsafe
+    return criterion(net(images), labels)
+
+for data in loader:
+    loss = forward_pass(data, model)
+    loss.backward()
+    optimizer.step()
+
+# case: what may be another batch, and one that was moved
+def forward_pass(data, other):
+    images, labels = data
+    return criterion(model(images.cuda()), labels) + other["labels"][0].cuda()
+
+for data in loader:
+    loss = forward_pass(data, other)
+    loss = loss + forward_pass(next(made), other)
+    loss.backward()
+    optimizer.step()
+
 # case: of no loader
 for images, labels in memory:
     loss = criterion(model(images.to(device)), labels)
@@ -329,6 +351,24 @@ from torch.utils.data import DataLoader
 def make_loader():
     return DataLoader(photos, num_workers=4)
 
+# case: of a loader of another file, which is made again like it was
+from data import make_loader, sharded
+
+loader = sharded(make_loader())
+for images, labels in loader:
+    images = images.to(device)  # TL206 hint | says: not pinned
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+# file: data.py
+from torch.utils.data import DataLoader
+
+def make_loader():
+    return DataLoader(photos, num_workers=4)
+
+def sharded(loader):
+    return DataLoader(loader.dataset, sampler=shards, pin_memory=loader.pin_memory)
+
 # case: of a loader of another file, in the background in name only
 from data import make_loader
 
@@ -420,6 +460,13 @@ for step in range(9):
     # case: pieces of a table in host memory
     rows = torch.stack([torch.tensor(row) for row in table])  # TL206 hint
     rows = rows.to(device)
+
+    # case: pieces of a list in host memory
+    pieces, others = [], []
+    for part in parts:
+        pieces.append(torch.ones(3, 3) * part)
+        others.append(part)
+    joined = torch.cat(pieces).to(device) + torch.cat(others).to(device)  # TL206 hint | says: `torch.cat` makes
 
     # case: a constant, which TL213 is about
     weights = torch.tensor([1.0, 2.0], device=device)

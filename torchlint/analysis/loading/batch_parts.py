@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.literals import literal
+from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import How
 from torchlint.analysis.once import once
-from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.uses import calls_of, method_name, receiver
 from torchlint.analysis.values.iteration import is_over_loader, unwrapped
 from torchlint.analysis.values.kinds import ARRAYS, Kind
 
@@ -80,6 +80,8 @@ def _draws(call: cst.Call, module: Module) -> bool:
 
 def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bool:
     """Whether a name gets a batch or a part of it, by a loop over a loader or by an assignment."""
+    if binding.how is How.PARAMETER:
+        return not part and _is_passed_batch(module, binding, depth)
     source = unwrapped(binding.value, module.values)
     if source is None:
         return False
@@ -94,6 +96,25 @@ def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bo
         return _is_batch(module, source.elements[index].value, depth + 1, part)
     part = part and binding.how is How.ASSIGNMENT
     return _is_batch(module, source, depth + 1, part)
+
+
+@once
+def _is_passed_batch(module: Module, binding: Binding, depth: int) -> bool:
+    """Whether all calls of a function in this file pass a whole batch for a parameter:
+    `forward_pass(batch, model)`."""
+    function = module.function(binding.node)
+    if function is None or depth > _DEEPEST // 2:
+        return False
+    names = [each.name.value for each in function.params.params]
+    shift = 1 if names[:1] in (["self"], ["cls"]) else 0
+    place = names.index(binding.name) - shift if binding.name in names else None
+    passed = [argument(call, binding.name, place) for call in calls_of(function, module)]
+    return bool(passed) and all(
+        isinstance(each, cst.Name)
+        and not module.value(each).has(_ELSEWHERE)
+        and _is_batch(module, each, depth + 1, False)
+        for each in passed
+    )
 
 
 def _counts(source: cst.BaseExpression, module: Module) -> bool:
