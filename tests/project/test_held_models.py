@@ -19,7 +19,7 @@ class Net(nn.Module):
         self.first = torch.ones(3, device="cuda").sum().item()
     def forward(self, x):
         return x * x.abs().max().item()
-class Loss(nn.Module):
+class Scale(nn.Module):
     def forward(self, x):
         return x / x.abs().max().item()
 def make(width):
@@ -31,16 +31,16 @@ def build(width):
     return Made(width)
 def both(width):
     net = Net(width)
-    return net, Loss()
+    return net, Scale()
 """
-FORWARD, LOSS = ["models.py:8 TL201"], ["models.py:11 TL201"]
+FORWARD, SCALE = ["models.py:8 TL201"], ["models.py:11 TL201"]
 
 LOOP = """\
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 import models
-from models import Loss, Made, Net, both, build, make
+from models import Scale, Made, Net, both, build, make
 {before}
 for images in loader:
     images = images.to("cuda")
@@ -64,9 +64,9 @@ MADE = {
     "wrapped": "net = nn.DataParallel(make(3))",
     "wrapped later": "net = make(3).cuda()\nnet = DDP(net, device_ids=[0])",
     "wrapped and moved later": "net = build(3)\nif gpus:\n    net = nn.DataParallel(net).cuda()",
-    "a dict of what factories make": 'zoo = {"a": make(3), "b": Loss()}\nnet = zoo["a"]',
-    "a dict of factories": 'zoo = {"a": make, "b": Loss}\nnet = zoo["a"](3)',
-    "a dict of classes": 'zoo = {"a": Net, "b": Loss}\nnet = zoo["a"](3)',
+    "a dict of what factories make": 'zoo = {"a": make(3), "b": Scale()}\nnet = zoo["a"]',
+    "a dict of factories": 'zoo = {"a": make, "b": Scale}\nnet = zoo["a"](3)',
+    "a dict of classes": 'zoo = {"a": Net, "b": Scale}\nnet = zoo["a"](3)',
     "a class under another name": "Model = Net if big else None\nnet = Model(3)",
     "a class's own name": "net = Net\nnet = net(3)",
     "a loop over a list": "nets = [make(3)]\nnet = nets[0]",
@@ -92,8 +92,8 @@ def test_a_call_of_what_was_made_leads_to_forward(
 
 CALLED = {
     "the module of a wrapper": ("net = DDP(make(3))", "net.module(images)"),
-    "an item of a list": ("nets = [make(3), Loss()]", "nets[0](images)"),
-    "an item of a dict": ('nets = {"a": make(3), "b": Loss()}', 'nets["a"](images)'),
+    "an item of a list": ("nets = [make(3), Scale()]", "nets[0](images)"),
+    "an item of a dict": ('nets = {"a": make(3), "b": Scale()}', 'nets["a"](images)'),
     "an item of a dict that `get` gives": ('nets = {"a": make(3)}', 'nets.get("a")(images)'),
 }
 
@@ -108,7 +108,7 @@ def test_a_call_of_an_item_leads_to_forward(
 def test_each_part_of_a_tuple_is_what_is_in_its_place(
     found_in: Callable[..., list[str]],
 ) -> None:
-    assert found_in(loop("net, criterion = both(3)", "criterion(images)")) == LOSS
+    assert found_in(loop("net, criterion = both(3)", "criterion(images)")) == SCALE
 
 
 CONTAINERS = {
@@ -148,7 +148,7 @@ def container(made: str, run: str) -> dict[str, str]:
         "    def forward(self, x):\n        return x * x.abs().max().item()\n"
     )
     train = LOOP.format(before="net = Net()", call="net(images)").replace(
-        "import models\nfrom models import Loss, Made, Net, both, build, make",
+        "import models\nfrom models import Scale, Made, Net, both, build, make",
         "from net import Net",
     )
     return {"net.py": net, "parts.py": part, "train.py": train}
@@ -210,7 +210,7 @@ def test_items_that_only_an_evaluation_calls_are_cold(found_in: Callable[..., li
 HANDED = """\
 import torch
 from torch import nn
-from models import Loss, Net, make
+from models import Scale, Net, make
 def epoch(rank, nets, loader, optimizer):
     {taken}
     for images in loader:
@@ -219,21 +219,21 @@ def epoch(rank, nets, loader, optimizer):
         optimizer.step()
 def run(rank):
     net_g = make(3).cuda(rank)
-    net_d = Loss().cuda(rank)
+    net_d = Scale().cuda(rank)
     net_g = nn.parallel.DistributedDataParallel(net_g, device_ids=[rank])
     epoch(rank, {given}, loader, optimizer)
 run(0)
 """
 TAKEN = {
     "unpacked": ("net_g, net_d = nets", "net_g", "[net_g, net_d]", FORWARD),
-    "the other one": ("net_g, net_d = nets", "net_d", "[net_g, net_d]", LOSS),
+    "the other one": ("net_g, net_d = nets", "net_d", "[net_g, net_d]", SCALE),
     "a tuple": ("net_g, net_d = nets", "net_g", "(net_g, net_d)", FORWARD),
     "by number": ("net_g = nets[0]", "net_g", "(net_g, net_d)", FORWARD),
-    "at once": ("pass", "nets[1]", "[net_g, net_d]", LOSS),
+    "at once": ("pass", "nets[1]", "[net_g, net_d]", SCALE),
     "renamed": ("model = nets", "model", "net_g", FORWARD),
-    "by name": ('net_d = nets["d"]', "net_d", '{"g": net_g, "d": net_d}', LOSS),
-    "a list under a name": ("net_g, net_d = nets", "net_d", "pair", LOSS),
-    "named by keywords": ('net_d = nets["d"]', "net_d", "dict(g=net_g, d=net_d)", LOSS),
+    "by name": ('net_d = nets["d"]', "net_d", '{"g": net_g, "d": net_d}', SCALE),
+    "a list under a name": ("net_g, net_d = nets", "net_d", "pair", SCALE),
+    "named by keywords": ('net_d = nets["d"]', "net_d", "dict(g=net_g, d=net_d)", SCALE),
 }
 
 
@@ -268,8 +268,8 @@ KEPT = {
         "nets",
         "self.nets = nets",
         'self.nets["d"]',
-        '{"g": make(3), "d": Loss()}',
-        LOSS,
+        '{"g": make(3), "d": Scale()}',
+        SCALE,
     ),
     "through the base class": (
         "n, o",
@@ -278,12 +278,12 @@ KEPT = {
         "[make(3)], 0",
         FORWARD,
     ),
-    "a part of a parameter": ("nets", "self.g, self.d = nets", "self.d", "(make(3), Loss())", LOSS),
+    "a part of a parameter": ("nets", "self.g, self.d = nets", "self.d", "(make(3), Scale())", SCALE),
     "an item of a parameter": (
         "nets",
         'self.g = nets["g"]',
         "self.g",
-        '{"g": make(3), "d": Loss()}',
+        '{"g": make(3), "d": Scale()}',
         FORWARD,
     ),
 }
@@ -305,7 +305,7 @@ def test_models_that_an_object_keeps(
         "base.py": BASE,
         "trainer.py": TRAINER.format(parameters=parameters, init=init, call=call),
         "main.py": (
-            "import torch\nfrom models import Loss, make\nfrom trainer import Trainer\n"
+            "import torch\nfrom models import Scale, make\nfrom trainer import Trainer\n"
             f"Trainer({given}).run()\n"
         ),
     }

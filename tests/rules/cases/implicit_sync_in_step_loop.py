@@ -392,7 +392,7 @@ for images in loader:
     optimizer.step()
 
 # case: what takes tensors in a network that nothing shows to be called
-class Loss(torch.nn.Module):
+class Agree(torch.nn.Module):
     def forward(self, outputs):
         if torch.equal(outputs["chosen"], outputs["teacher"]):  # TL204 hint
             return 0
