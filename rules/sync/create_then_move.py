@@ -92,7 +92,6 @@ from torchlint.rule import (
     calls,
     edits,
     method,
-    once,
 )
 
 from ._created_tensors import may_run_once, reads_of_created, run_alike, transfer_of_created
@@ -124,6 +123,7 @@ _MOVED_TO_ANOTHER = re.compile(
 _HELPER_MOVED = re.compile(rb"\b(\w{1,80})\([^()\n]{0,200}\)\.(?:to|cuda|type_as)\(")
 """`self.make_mask(lengths).to(x.device)`."""
 _READS = re.compile(r"load|read|open|from_numpy|sample|batch|next")
+"""In names of functions that may get data from elsewhere, which has to be copied in any case."""
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -270,16 +270,11 @@ def _is_for_input(transfer: Transfer, module: Module) -> bool:
 
 def _computes_on_host(call: cst.Call, callee: cst.FunctionDef, module: Module) -> bool:
     """Whether a function makes a tensor in host memory of numbers, and reads it from nowhere."""
-    if not module.value(call).only(Kind.CPU) or _reads_file(callee, module):
+    if not module.value(call).only(Kind.CPU):
         return False
-    return not any(module.value(each.value).has(TENSORS | ARRAYS) for each in call.args)
-
-
-@once
-def _reads_file(function: cst.FunctionDef, module: Module) -> bool:
-    """Whether a function may read what it returns, so that it has to be copied in any case."""
-    calls = module.calls_within(function.body)
-    return any(_READS.search(dotted_text(call.func)) for call in calls)
+    given = any(module.value(each.value).has(TENSORS | ARRAYS) for each in call.args)
+    called = module.calls_within(callee.body)
+    return not given and not any(_READS.search(dotted_text(each.func)) for each in called)
 
 
 def _is_created(node: cst.BaseExpression | None, module: Module) -> bool:
