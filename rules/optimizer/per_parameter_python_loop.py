@@ -128,7 +128,7 @@ def _first(module: Module, loop: cst.CSTNode) -> cst.Call | None:
 
 def _mentions_gradient(call: cst.Call, module: Module) -> bool:
     return any(
-        isinstance(part, cst.Attribute) and part.attr.value == "grad"
+        isinstance(part, cst.Name) and part.value in ("grad", "grads")
         for part in module.within(call)
     )
 

@@ -36,7 +36,8 @@ torch 2.1.
 
 ## When it is silent
 Under `if step % 100 == 0` and similar conditions; for a plain copy of all parameters; where the
-weights do not add up to 1, as in an optimizer; for buffers; in tests and documentation.
+weights do not add up to 1, and for averages of gradients, as in an optimizer; for buffers; in tests
+and documentation.
 
 ## Fix safety
 **Unsafe**: `get_ema_multi_avg_fn` computes `average + (1 - decay) * (x - average)`, which rounds
@@ -82,6 +83,7 @@ _ITSELF = frozenset({"data", "detach"})
 """What means the same values of a tensor."""
 _WORDS = (r"parameters\(|state_dict\(", r"\+|add_\(|sub_\(|lerp")
 _AVERAGING = frozenset({"add_", "lerp", "lerp_", "sub_"})
+_GRADIENTS = frozenset({"d_p", "grad", "grads"})
 _MODEL_EMA = frozenset(
     f"timm.utils.{part}{name}" for part in ("", "model_ema.") for name in ("ModelEma", "ModelEmaV2")
 )
@@ -135,6 +137,8 @@ def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Re
         return ()
     if not _averages(loop, module):
         return because((), "nothing in the loop is known to be an average of two tensors")
+    if any(_is_gradient(node, module) for node in module.within(loop)):
+        return because((), "it averages gradients, as an optimizer does")
     guard = module.guard(loop)
     if guard is not None:
         return because((), "{} lets it run only now and then", guard)
@@ -178,6 +182,12 @@ def _has_model_ema(module: Module) -> bool:
     """Whether a file makes a `ModelEma` of timm, or says that it is given one."""
     words = (word for name in ("ModelEma", "ModelEmaV2") for word in module.spelled(name))
     return any(not _MODEL_EMA.isdisjoint(module.resolve(word)) for word in words)
+
+
+def _is_gradient(node: cst.CSTNode, module: Module) -> bool:
+    """`grad`, as optimizers call what they average, not `p.grad`."""
+    named = isinstance(node, cst.Name) and node.value in _GRADIENTS
+    return named and not isinstance(module.parent(node), cst.Attribute)
 
 
 # averages -----------------------------------------------------------------------------------------

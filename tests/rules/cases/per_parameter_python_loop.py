@@ -163,3 +163,14 @@ for images, labels in loader:
     criterion(model(images.cuda()), labels.cuda()).backward()
     total_norm(outputs)
     optimizer.step()
+
+# case: an optimizer by hand
+def adam(params, grads, averages, beta):
+    for number, param in enumerate(params):
+        average, grad = averages[number], grads[number]
+        average.mul_(beta).add_(grad, alpha=1 - beta)  # TL404 pedantic
+        param.add_(average, alpha=-0.1)
+
+for images, labels in loader:
+    criterion(model(images.cuda()), labels.cuda()).backward()
+    adam(list(model.parameters()), [p.grad for p in model.parameters()], averages, 0.9)

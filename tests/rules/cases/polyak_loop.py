@@ -344,3 +344,15 @@ for images, labels in loader:
     criterion(model(images.to(device)), labels.to(device)).backward()
     optimizer.step()
     ema.step(model.parameters())
+
+# case: an optimizer by hand
+def adam(params, grads, averages, beta):
+    for number, param in enumerate(params):
+        average, grad = averages[number], grads[number]
+        average.mul_(beta).add_(grad, alpha=1 - beta)
+        param.add_(average, alpha=-0.1)
+
+for images, labels in loader:
+    criterion(model(images.to(device)), labels.to(device)).backward()
+    adam(list(model.parameters()), [p.grad for p in model.parameters()], averages, 0.9)
+    optimizer.step()
