@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a loop over the parameters of a model that computes with each gradient on every training
-step: `p.grad.norm()`, `p.grad.mul_()`, `p.grad.clamp_()`, `p.data.add_(p.grad, alpha=-lr)`.
+step: `p.grad.norm()`, `p.grad.mul_()`, `p.grad.clamp_()`, `p.data.add_(p.grad, alpha=-lr)`. An
+optimizer of your own that goes over `group["params"]` has such a loop as well.
 
 ## Why it is slow
 Each parameter takes a kernel or more, and Python starts them one after the other, while the
@@ -34,10 +35,9 @@ for images, labels in loader:
 `max_norm=float("inf")` it only computes it. `torch.optim.SGD` takes the place of an update by hand.
 
 ## When it is silent
-Under `if step % 100 == 0` and similar conditions; in classes that inherit from an optimizer; where
-the loop also exchanges the gradients between processes; in tests and documentation. It is pedantic,
-since a loop over few parameters costs little, and a hint where each gradient is read by `.item()`
-or `float()`.
+Under `if step % 100 == 0` and similar conditions; where the loop also exchanges the gradients
+between processes; in tests and documentation. It is pedantic, since a loop over few parameters
+costs little, and a hint where each gradient is read by `.item()` or `float()`.
 
 ## Fix safety
 There is no fix: what takes the place of the loop depends on all that it does.
@@ -83,8 +83,7 @@ def _is_an_optimizer(match: Match) -> bool:
     """Whether a class that inherits from an optimizer does so in its step."""
     class_ = match.module.class_(match.call)
     bases = [] if class_ is None else match.module.definitions.bases(class_)
-    optimizes = any(base.startswith("torch.optim.") for base in bases)
-    return optimizes and because(True, "it is the step of an optimizer, {}", class_)
+    return any(base.startswith("torch.optim.") for base in bases)
 
 
 def _reads_numbers(match: Match) -> bool:
@@ -97,6 +96,11 @@ def _reads_numbers(match: Match) -> bool:
 
 def _message(match: Match) -> str:
     reads = ", and waits for the GPU for each" if _reads_numbers(match) else ""
+    if _is_an_optimizer(match):
+        return (
+            f"This optimizer updates the parameters one by one on every step{reads}; "
+            "`torch._foreach_*` takes all at once, as the optimizers of torch do."
+        )
     return (
         f"This loop computes with the gradients one by one on every step{reads}; "
         "`torch.nn.utils.clip_grad_norm_` and `torch._foreach_*` take all at once."
@@ -108,7 +112,7 @@ rule = Rule(
     summary="a Python loop computes with the gradients one by one on every training step",
     tier=Tier.PEDANTIC,
     finds=(method(*_METHODS, where=(_loop_with_gradients,), hint_if=(_reads_numbers,)),),
-    unless=(_exchanges_gradients, _is_an_optimizer),
+    unless=(_exchanges_gradients,),
     message=_message,
     contexts=(Context.HOT,),
 )

@@ -120,9 +120,9 @@ class Plain(torch.optim.Optimizer):
     def step(self):
         for group in self.param_groups:
             for p in group["params"]:
-                p.data.add_(p.grad, alpha=-group["lr"])
+                p.data.add_(p.grad, alpha=-group["lr"])  # TL404 pedantic | says: This optimizer updates
         for p in self.model.parameters():
-            p.grad.mul_(0.5)
+            p.grad.mul_(0.5)  # TL404 pedantic
 
 optimizer = Plain(model.parameters())
 for images, labels in loader:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.analysis.names import Binding
 
-_COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.DictComp)
+_Comprehension = cst.ListComp | cst.GeneratorExp | cst.DictComp
 _PARAMETERS = re.compile(r"(?:^|_)param(?:eter)?s$")
 _GIVE_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
 
@@ -34,6 +34,14 @@ def goes_over_parameters(loop: cst.For | cst.CompFor, module: Module) -> bool:
     return any(
         _gives_parameters(module, value) for value in (loop.iter, *made) if value is not None
     )
+
+
+def _is_in_group(taken: cst.BaseExpression, module: Module) -> bool:
+    """`group["params"]` of an optimizer."""
+    if not isinstance(taken, cst.Subscript):
+        return False
+    key = taken.slice[0].slice
+    return isinstance(key, cst.Index) and module.literal(key.value) == "params"
 
 
 def _is_given(binding: Binding, module: Module) -> bool:
@@ -55,12 +63,12 @@ def _gives_parameters(module: Module, value: cst.BaseExpression) -> bool:
 
 def parameter_loop(node: cst.CSTNode, module: Module) -> cst.For | cst.BaseComp | None:
     """The nearest loop or comprehension around a place, in its function, that goes over the
-    parameters of a model."""
+    parameters of a model, or over a group of an optimizer."""
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef):
             break
-        if isinstance(above, cst.For) and goes_over_parameters(above, module):
-            return above
-        if isinstance(above, _COMPREHENSIONS) and goes_over_parameters(above.for_in, module):
-            return above
+        if isinstance(above, cst.For | _Comprehension):
+            head = above if isinstance(above, cst.For) else above.for_in
+            if _is_in_group(head.iter, module) or goes_over_parameters(head, module):
+                return above
     return None
