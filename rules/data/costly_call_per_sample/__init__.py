@@ -49,10 +49,12 @@ Where a condition on the sample decides, such as `if not os.path.exists(path)`; 
 kept; in functions with a cache; in code that loads no samples; in tests. The same call is reported
 once in each block of lines. To tokenize a text is not reported beside an image or a sound, nor in a
 collate function.
-Processes, models, tokenizers and `gc.collect()` are reported by default, and so is
-`np.random.choice` of a hundred thousand elements and more; the rest is a hint, since it may be
-small, or different for each epoch, and so is all that a setting (`if self.augment`), chance or the
-rate of a sound (`if rate != self.rate`) decides.
+Processes, models, tokenizers, pools, the network, `gc.collect()`, resampled sounds, their
+spectrograms and sounds of which a part is used, numbers in text files, and caches that nothing
+fills or that a `Manager` keeps are reported by default, and so is `np.random.choice` of a hundred
+thousand elements and more; the rest is a hint, since it may be small, or different for each epoch,
+and so is all that a setting (`if self.augment`), chance or the rate of a sound (`if rate !=
+self.rate`) decides.
 
 ## Fix safety
 There is no fix: what can be kept, and where, depends on the data.
@@ -179,7 +181,7 @@ def reads_an_empty_cache(item: cst.Subscript, module: Module) -> Iterable[Report
     if before is not item:
         return because((), "{:code} is read above", before)
     message = f"`{text}` is read and never filled, so each epoch loads all samples anew; fill it."
-    return rule.report(module, item, message, tier=Tier.HINT)
+    return rule.report(module, item, message)
 
 
 @rule.on(cst.Assign)
@@ -195,7 +197,7 @@ def keeps_samples_in_a_manager(assign: cst.Assign, module: Module) -> Iterable[R
         "Each read of this asks the process of the `Manager`, which copies what it sends; keep "
         "arrays in shared memory, or a cache in each worker."
     )
-    return rule.report(module, assign.value, message, tier=Tier.HINT)
+    return rule.report(module, assign.value, message)
 
 
 @rule.on_module

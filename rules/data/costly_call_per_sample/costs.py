@@ -29,10 +29,15 @@ _COLLECTS = Costly("goes over all objects of the process", "remove it", Tier.DEF
 _SOUND = Costly(
     "computes features of a sound on the CPU",
     "keep what is the same in each epoch, or compute it for the batch on the GPU",
+    Tier.DEFAULT,
 )
-_RESAMPLED = Costly("decodes and resamples a sound", "resample the files once, before training")
+_RESAMPLED = Costly(
+    "decodes and resamples a sound", "resample the files once, before training", Tier.DEFAULT
+)
 _COPIED = Costly("copies all that it reaches", "copy what changes")
-_PARSED = Costly("parses numbers from text", "convert the files once, to `.npy` or the like")
+_PARSED = Costly(
+    "parses numbers from text", "convert the files once, to `.npy` or the like", Tier.DEFAULT
+)
 _VIDEO = Costly("opens and decodes a video", "decode only the frames that are used")
 _FRAMES = Costly(
     "decodes frames of a video on the CPU",
@@ -65,8 +70,10 @@ _FILTERED = Costly(
 _STRUCTURE = Costly("computes a graph, a tree or a fit", "compute it once, and keep it in a file")
 _WORDS = Costly("takes a text apart", "do it once, before training")
 TOKENS = Costly("tokenizes a text", "tokenize the texts once, before training")
-_NETWORK = Costly("asks the network", "download before training")
-_POOL = Costly("starts a pool of threads or processes", "keep one for each worker of the loader")
+_NETWORK = Costly("asks the network", "download before training", Tier.DEFAULT)
+_POOL = Costly(
+    "starts a pool of threads or processes", "keep one for each worker of the loader", Tier.DEFAULT
+)
 _FOLDER = Costly("lists a folder", "list it once in `__init__`")
 _TABLE = Costly("builds a table of pandas", "keep the columns as arrays")
 _KEYS = Costly("makes a list of all keys", "make it once in `__init__`")

@@ -10,13 +10,14 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.steps.guards import snake
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Module, once
+from torchlint.rule import Module, Tier, once
 
 from .costs import Costly
 
 _SOUND = Costly(
     "decodes a whole sound, of which a part is used",
     "read only that part (`soundfile.read(…, start, frames)`, `frame_offset` of torchaudio)",
+    Tier.DEFAULT,
 )
 _IMAGE = Costly(
     "decodes a whole image, of which a part is used",

@@ -54,18 +54,18 @@ class Sounds(Dataset):
         return torch.hub.load("snakers4/silero-vad", "silero_vad")  # TL114
 
         # case: the network
-        return requests.get(path).content  # TL114 hint | says: asks the network
+        return requests.get(path).content  # TL114 | says: asks the network
 
         # case: a pool
-        with ThreadPoolExecutor(4) as pool:  # TL114 hint | says: starts a pool
+        with ThreadPoolExecutor(4) as pool:  # TL114 | says: starts a pool
             return list(pool.map(len, path))
 
         # case: features of a sound
         wave, rate = torchaudio.load(path)
-        return torchaudio.transforms.MelSpectrogram(rate)(wave)  # TL114 hint | says: for the batch on the GPU
+        return torchaudio.transforms.MelSpectrogram(rate)(wave)  # TL114 | says: for the batch on the GPU
 
         # case: another rate
-        return librosa.resample(path, orig_sr=48000, target_sr=16000)  # TL114 hint
+        return librosa.resample(path, orig_sr=48000, target_sr=16000)  # TL114
 
         # case: a copy of all
         return copy.deepcopy(self.samples[index])  # TL114 hint | says: copy what changes
@@ -100,7 +100,7 @@ class Sounds(Dataset):
 
         # case: a sample of several parts
         sample = {"path": path}
-        sample["spectrum"] = librosa.stft(path)  # TL114 hint
+        sample["spectrum"] = librosa.stft(path)  # TL114
         return sample
 
         # case: a setting, and chance
@@ -122,22 +122,22 @@ class Sounds(Dataset):
             return librosa.stft(path)
 
         # case: the same again
-        return librosa.stft(path), librosa.stft(path[::-1])  # TL114 hint | marks: librosa.stft(path)
+        return librosa.stft(path), librosa.stft(path[::-1])  # TL114 | marks: librosa.stft(path)
 
         # case: a spectrogram by a method of something else
-        return self.processor.melspectrogram(path)  # TL114 hint | says: computes features
+        return self.processor.melspectrogram(path)  # TL114 | says: computes features
 
         # case: a method that is not known to compute
         return self.processor.load_mel(path), self.processor.melspectrogram()
 
         # case: a text file
-        return np.loadtxt(path)  # TL114 hint | says: parses numbers from text
+        return np.loadtxt(path)  # TL114 | says: parses numbers from text
 
         # case: a text file that TL108 reports
         return np.loadtxt("labels.txt")[index], os.listdir(path)  # TL114 hint | marks: os.listdir(path)
 
         # case: another rate, while it is read
-        return librosa.load(path)  # TL114 hint | says: resamples
+        return librosa.load(path)  # TL114 | says: resamples
 
         # case: the rate of the file
         return librosa.load(path, sr=None)
@@ -199,12 +199,12 @@ class Sounds(Dataset):
         return self.encoder(path)
 
         # case: a part of a sound
-        wave, rate = torchaudio.load(path)  # TL114 hint | says: decodes a whole sound
+        wave, rate = torchaudio.load(path)  # TL114 | says: decodes a whole sound
         start = random.randint(0, len(wave) - self.length)
         return wave[:, start : start + self.length]
 
         # case: a part of a sound that a method loads
-        wave = self.load_wav(path)  # TL114 hint | says: a part is used
+        wave = self.load_wav(path)  # TL114 | says: a part is used
         wave = wave[index : index + self.length]
         return wave
 
@@ -239,7 +239,7 @@ class Sounds(Dataset):
         return self.read(self.files[index])
 
     def read(self, path):
-        return decoded(path), librosa.stft(path)  # TL114 hint
+        return decoded(path), librosa.stft(path)  # TL114
 
 # case: what it calls now and then
 class Sounds(Dataset):
@@ -265,7 +265,7 @@ class Sounds(Dataset):
         self.other = Other()
 
     def __getitem__(self, index):
-        return self.mel(index), self.other(index)  # TL114 hint
+        return self.mel(index), self.other(index)  # TL114
 
 # case: kept transforms of each rate
 class Sounds(Dataset):
@@ -276,7 +276,7 @@ class Sounds(Dataset):
         if index not in self.resamplers:
             self.resamplers[index] = torchaudio.transforms.Resample(index)
             self.scales[index] = 1
-        return self.resamplers[index](index), self.scales[index](index)  # TL114 hint | marks: self.resamplers[index](index)
+        return self.resamplers[index](index), self.scales[index](index)  # TL114 | marks: self.resamplers[index](index)
 
 # case: a transform of all frames
 class GroupScale:
@@ -344,7 +344,7 @@ class Collator:
 # case: a part that a collate function takes
 class Sounds(Dataset):
     def __getitem__(self, index):
-        wave, rate = torchaudio.load(self.files[index])  # TL114 hint | says: decodes a whole sound
+        wave, rate = torchaudio.load(self.files[index])  # TL114 | says: decodes a whole sound
         return {"audio": wave}
 
 class Collator:
@@ -366,7 +366,7 @@ class Sounds(Dataset):
         self.files, self.cache = files, [None] * len(files)
 
     def __getitem__(self, index):
-        if self.use_cache and self.cache[index] is not None:  # TL114 hint | says: never filled
+        if self.use_cache and self.cache[index] is not None:  # TL114 | says: never filled
             return self.cache[index]
         else:
             return librosa.stft(self.files[index])  # TL114 hint
@@ -388,7 +388,7 @@ class Sounds(Dataset):
 class Sounds(Dataset):
     def __init__(self, files):
         self.manager = Manager()
-        self.cache = self.manager.dict()  # TL114 hint | says: asks the process
+        self.cache = self.manager.dict()  # TL114 | says: asks the process
         self.counts = self.manager.list()
 
     def __getitem__(self, index):
@@ -470,7 +470,7 @@ class Sounds(Dataset):
 # case: it computes
 class Sounds(Dataset):
     def __getitem__(self, index):
-        return spectrum(index)  # TL114 hint | says: `spectrum` computes features
+        return spectrum(index)  # TL114 | says: `spectrum` computes features
 
 # case: it does that now and then, keeps it, or costs little
 class Sounds(Dataset):
