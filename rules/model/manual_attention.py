@@ -63,6 +63,7 @@ from torchlint.rule import (
     Match,
     Module,
     Outline,
+    Related,
     Rule,
     Tier,
     Triggers,
@@ -124,6 +125,21 @@ def _is_for_others(match: Match) -> bool:
     fused = next((each for word in _FUSED for each in match.module.spelled(word)), None)
     said = "the file uses a fused attention: {:code} in {:line}"
     return fused is not None and because(True, said, fused, fused)
+
+
+def _products(match: Match) -> tuple[Related, ...]:
+    """The product of queries and keys, and that of weights and values."""
+    module, call = match.module, match.call
+    if module.calls(call, "torch.nn.Softmax"):
+        call = cst.ensure_type(module.parent(call), cst.Call)
+    softmax = softmax_of(call, module)
+    if softmax is None:
+        return ()
+    places = (
+        (_scores_behind(module, softmax.scores), "a number for each pair is stored here"),
+        (_product_after(module, softmax.call), "and read again here"),
+    )
+    return tuple(Related(module.path, module.span(node)[0], said) for node, said in places if node)
 
 
 @once
@@ -209,6 +225,7 @@ rule = Rule(
     "`F.scaled_dot_product_attention` computes it without.",
     change="the mask, the scale and the dropout must be passed in another way",
     contexts=(Context.OUTSIDE_EVALUATION,),
+    related=_products,
     since=(2, 0),
     triggers=Triggers(outline=_may_have_attention),
 )
@@ -263,6 +280,41 @@ def _only_weigh(
         return same and ask(made, turns=method in _TURNS)
     uses = list(reads_of_targets(around, module))
     return bool(uses) and all(ask(use) for use in uses)
+
+
+def _scores_behind(
+    module: Module, node: cst.BaseExpression | None, depth: int = _DEEPEST
+) -> cst.BaseExpression | None:
+    """The product that the scores are, or are made of."""
+    if _factors(node, module):
+        return node
+    if depth == 0:
+        return None
+    parts: list[cst.BaseExpression | None] = []
+    if isinstance(node, cst.Name):
+        parts = [each.value for each in module.flow.reaching(node)]
+    elif isinstance(node, cst.IfExp):
+        parts = [node.body]
+    elif isinstance(node, cst.BinaryOperation):
+        parts = [node.left, node.right]
+    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        parts = [node.func.value]
+    found = (_scores_behind(module, part, depth - 1) for part in parts)
+    return next((each for each in found if each), None)
+
+
+def _product_after(module: Module, node: cst.BaseExpression) -> cst.CSTNode | None:
+    """The product of weights and values, which `_only_weigh` has found."""
+    for _ in range(_DEEPEST):
+        around = module.call_with(node) or module.parent(node)
+        made = module.parent(around) if isinstance(around, cst.Attribute) else around
+        if _factors(made, module):
+            return made
+        uses = [made] if isinstance(made, cst.Call) else [*reads_of_targets(around, module)]
+        if not uses:
+            break
+        node = uses[0]
+    return None
 
 
 def _factors(node: cst.CSTNode | None, module: Module) -> list[cst.BaseExpression]:

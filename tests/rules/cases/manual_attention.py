@@ -6,6 +6,7 @@ import torch
 from torch import einsum, nn
 import torch.nn.functional as F
 
+
 # head: a forward pass
 class Attention(nn.Module):
     def __init__(self, heads, p):
@@ -16,12 +17,20 @@ class Attention(nn.Module):
         self.dropout = nn.Dropout(p)
         self.mix = nn.Linear(heads, heads)
         self.bias = nn.Parameter(torch.zeros(heads, 1, 1))
-        self.scale = 8 ** -0.5
+        self.scale = 8**-0.5
+
     def forward(self, q, k, v, mask=None, bias=None):
 
         # case: methods and operators
         attn = (q @ k.transpose(-2, -1)) * self.scale
         attn = attn.softmax(dim=-1)  # TL306 hint | no fix: the mask, the scale and the dropout
+        attn = self.dropout(attn)
+        return (attn @ v).transpose(1, 2)
+
+        # case: the products are related places
+        q = q * self.scale
+        attn = q @ k.transpose(-2, -1)
+        attn = attn.softmax(dim=-1)  # TL306 hint | see: q @ k.transpose(-2, -1)
         attn = self.dropout(attn)
         return (attn @ v).transpose(1, 2)
 
@@ -52,6 +61,7 @@ class Attention(nn.Module):
 
         # case: an import by name
         from torch.nn.functional import softmax
+
         return softmax(q @ k.mT, -1) @ v  # TL306 hint
 
         # case: a position bias
@@ -148,7 +158,9 @@ class Attention(nn.Module):
         return mask.softmax(dim=-1) @ v
 
         # case: scores of the caller in one of two branches
-        return (mask if bias else q @ k.mT).softmax(-1) @ v + (q @ k.mT if bias else mask).softmax(-1) @ v
+        return (mask if bias else q @ k.mT).softmax(-1) @ v + (q @ k.mT if bias else mask).softmax(
+            -1
+        ) @ v
 
         # case: scores that are unpacked
         scores, _ = torch.matmul(q, k.mT)
@@ -203,10 +215,12 @@ class Attention(nn.Module):
 
         # case: products of another library
         from mine import matmul, ops
+
         return matmul(F.softmax(q @ k.mT, -1), v) + ops.bmm(F.softmax(q @ k.mT, -1), v)
 
         # case: a softmax of another library
         from mine import ops
+
         return ops.softmax(q @ k.mT, -1) @ v
 
         # case: a layer that is only created
@@ -247,88 +261,107 @@ class Attention(nn.Module):
             attn = self.dropout(attn)
         return attn @ v + (k @ q.mT).softmax(dim=-1) @ v  # TL306 hint
 
+
 # head: none
+
 
 # case: a function
 def attend(q, k, v):
     return torch.softmax(q @ k.mT, -1) @ v  # TL306 hint
+
 
 # case: a layer that may be another
 class Attention(nn.Module):
     def __init__(self, sure):
         super().__init__()
         self.attend = nn.Softmax(dim=-1) if sure else nn.Sigmoid()
+
     def forward(self, q, k, v):
         return self.attend(q @ k.mT) @ v
+
 
 # case: a layer of the caller, beside an attention
 class Attention(nn.Module):
     def __init__(self, attend):
         super().__init__()
         self.attend = attend
+
     def forward(self, q, k, v):
         return self.attend(q @ k.mT) @ v + torch.softmax(q @ k.mT, -1) @ v  # TL306 hint
+
 
 # case: another layer
 class Attention(nn.Module):
     def __init__(self):
         super().__init__()
         self.attend = nn.LogSoftmax(dim=-1)
+
     def forward(self, q, k, v):
         return self.attend(q @ k.mT) @ v
+
 
 # case: in evaluation
 @torch.no_grad()
 def evaluate(q, k, v):
     return torch.softmax(q @ k.mT, -1) @ v
 
+
 # case: a test [path=tests/test_attention.py]
 def attend(q, k, v):
     return torch.softmax(q @ k.mT, -1) @ v
+
 
 # case: products over several lines [bare]
 import math
 import torch
 from torch import nn
+
+
 class Attention(nn.Module):
     def forward(self, q, k, v):
-        scores = (
-            q
-            @ k.transpose(-2, -1)
-            / math.sqrt(8)
-        )
+        scores = q @ k.transpose(-2, -1) / math.sqrt(8)
         weights = scores.softmax(dim=-1)  # TL306 hint
-        return (
-            weights
-            @ v
-        )
+        return weights @ v
+
 
 # head: none
 
 # case: a function between the products [bare]
 import torch
+
+
 def attend(q, k, v):
     scores = q @ k.transpose(-2, -1)
+
     def weigh(x):
         return x.softmax(dim=-1)
+
     weights = scores.softmax(dim=-1)  # TL306 hint
     return weights @ v
 
+
 # case: a fused attention in a comment [bare]
 import torch
+
+
 def attend(q, k, v):
     # scaled_dot_product_attention would do
     weights = (q @ k.transpose(-2, -1)).softmax(dim=-1)  # TL306 hint
     return weights @ v
 
+
 # case: a fused way beside it, in a file that trains [bare]
 import torch
 import torch.nn.functional as F
+
+
 def attend(q, k, v, flash):
     if flash:
         return F.scaled_dot_product_attention(q, k, v)
     weights = (q @ k.transpose(-2, -1)).softmax(dim=-1)
     return weights @ v
+
+
 for x in loader:
     attend(x, x, x, False).mean().backward()
     optimizer.step()
