@@ -30,7 +30,8 @@ mask is True where a query may look; a float mask or a position bias is added (`
 `dropout_p` also holds in evaluation, so pass `self.p if self.training else 0.0`.
 
 ## When it is silent
-- The weights are also returned, kept or changed, as for a plot or for talking heads.
+- The weights are also returned, kept or changed, as for a plot or for talking heads. Where only a
+  switch such as `output_attentions` asks for them, it speaks: the fused way is for all other calls.
 - The scores are not a product, or something other than a scale, a sum or a mask changes them: a
   `tanh`, a `topk`, a layer, the product of a second pair of queries and keys.
 - The file calls `scaled_dot_product_attention`, `flash_attn` or `xformers` somewhere: then this is
@@ -51,6 +52,7 @@ the numbers with your own version.
 """
 
 import ast
+import re
 from typing import Final
 
 import libcst as cst
@@ -86,9 +88,10 @@ _DEEPEST: Final = 10
 _PRODUCT_CALLS: Final = frozenset({"torch.matmul", "torch.bmm", "torch.einsum"})
 _METHODS: Final = frozenset({"matmul", "bmm"})
 _SAME_SCORES: Final = frozenset(
-    "masked_fill masked_fill_ float half to type_as view reshape contiguous".split()
+    "masked_fill masked_fill_ float half to type type_as view reshape contiguous".split()
 )
-_SAME_WEIGHTS: Final = frozenset({"to", "type_as", "float", "half", "contiguous"})
+_SAME_WEIGHTS: Final = frozenset({"to", "type", "type_as", "float", "half", "contiguous"})
+_ASKS_FOR_WEIGHTS: Final = re.compile(r"att|weights", re.IGNORECASE)
 _TURNS: Final = frozenset({"transpose", "permute"})
 _PRODUCTS: Final = _METHODS | {"einsum"}
 
@@ -200,10 +203,19 @@ def _may_weigh(nodes: list[ast.AST]) -> bool:
         for target in each.targets
         if isinstance(target, ast.Name)
     }
+    asked = {
+        id(part)
+        for each in nodes
+        if isinstance(each, ast.If | ast.IfExp) and isinstance(each.test, ast.Name | ast.Attribute)
+        if _ASKS_FOR_WEIGHTS.search(outlines.chain(each.test))
+        for part in ast.walk(each)
+    }
     kept = {
         name.id
         for each in nodes
-        if isinstance(each, ast.Return) and not any(map(_is_product, ast.walk(each)))
+        if isinstance(each, ast.Return)
+        and asked.isdisjoint(map(id, (each, each.value)))
+        and not any(map(_is_product, ast.walk(each)))
         for name in ast.walk(each)
         if isinstance(name, ast.Name)
     }
@@ -268,7 +280,7 @@ def _only_weigh(
     def ask(part: cst.BaseExpression, *, turns: bool = False) -> bool:
         return depth > 0 and _only_weigh(module, part, turned is not turns, depth - 1)
 
-    around = module.call_with(node) or module.parent(node)
+    around = _around(node, module)
     method = around.attr.value if isinstance(around, cst.Attribute) else ""
     made = module.parent(around) if isinstance(around, cst.Attribute) else around
     factors = _factors(made, module)
@@ -278,8 +290,31 @@ def _only_weigh(
         drops = not method and "drop" in dotted_text(made.func).lower()
         same = drops or method in _SAME_WEIGHTS or method in _TURNS
         return same and ask(made, turns=method in _TURNS)
-    uses = list(reads_of_targets(around, module))
+    uses = [each for each in reads_of_targets(around, module) if not _is_asked_for(each, module)]
     return bool(uses) and all(ask(use) for use in uses)
+
+
+def _around(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
+    """The call that is given an expression, also in a list; else what it is a part of."""
+    parent = module.parent(node)
+    if isinstance(parent, cst.Element) and isinstance(module.parent(parent), cst.List):
+        return module.call_with(cst.ensure_type(module.parent(parent), cst.List))
+    return module.call_with(node) or parent
+
+
+def _is_asked_for(weights: cst.BaseExpression, module: Module) -> bool:
+    """Whether weights are only returned where a switch asks for them: `if output_attentions:
+    return out, weights`."""
+    child: cst.CSTNode = weights
+    for above in module.ancestors(weights):
+        if isinstance(above, cst.If | cst.IfExp) and above.body is child:
+            switch = isinstance(above.test, cst.Name | cst.Attribute)
+            if switch and _ASKS_FOR_WEIGHTS.search(dotted_text(above.test)):
+                return True
+        if isinstance(above, cst.FunctionDef | cst.Lambda):
+            break
+        child = above
+    return False
 
 
 def _scores_behind(
@@ -306,7 +341,7 @@ def _scores_behind(
 def _product_after(module: Module, node: cst.BaseExpression) -> cst.CSTNode | None:
     """The product of weights and values, which `_only_weigh` has found."""
     for _ in range(_DEEPEST):
-        around = module.call_with(node) or module.parent(node)
+        around = _around(node, module)
         made = module.parent(around) if isinstance(around, cst.Attribute) else around
         if _factors(made, module):
             return made
@@ -327,6 +362,8 @@ def _factors(node: cst.CSTNode | None, module: Module) -> list[cst.BaseExpressio
     names = module.resolve(node.func)
     if "torch.einsum" in names:
         given = given[1:]
+        if len(given) == 1 and isinstance(given[0], cst.List):
+            given = [each.value for each in given[0].elements]
     elif method_name(node) in _METHODS and not names:
         given = [receiver(node), *given]
     elif _PRODUCT_CALLS.isdisjoint(names):

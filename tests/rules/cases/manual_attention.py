@@ -34,6 +34,41 @@ class Attention(nn.Module):
         attn = self.dropout(attn)
         return (attn @ v).transpose(1, 2)
 
+        # case: einsum of a list
+        energy = torch.einsum("nqhd,nkhd->nhqk", [q, k])
+        attn = torch.softmax(energy / 8, dim=3)  # TL306 hint | see: torch.einsum("nqhd
+        return torch.einsum("nhql,nlhd->nqhd", [attn, v])
+
+        # case: weights in the type of the scores
+        weight = torch.einsum("bct,bcs->bts", q * self.scale, k * self.scale)
+        weight = torch.softmax(weight.float(), dim=-1).type(weight.dtype)  # TL306 hint
+        return torch.einsum("bts,bct->bcs", weight, v)
+
+        # case: a switch asks for the weights
+        attn = self.dropout(torch.softmax(self.scale * (q @ k.mT), dim=-1))  # TL306 hint
+        out = attn @ v
+        if self.output_attention:
+            return out, attn
+        else:
+            return out, None
+
+        # case: a switch asks for the weights in an expression
+        attn = torch.softmax(q @ k.mT, dim=-1)  # TL306 hint
+        out = attn @ v
+        return (out, attn) if need_weights else (out,)
+
+        # case: something else decides whether the weights are used
+        attn = torch.softmax(q @ k.mT, dim=-1)
+        if self.sparse:
+            return attn * mask @ v
+        return attn @ v
+
+        # case: only where no switch asks for the weights
+        attn = torch.softmax(q @ k.mT, dim=-1)
+        if not self.output_attention:
+            self.kept = attn
+        return attn @ v
+
         # case: functions
         scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(8)
         if mask is not None:
