@@ -73,6 +73,8 @@ from torchlint.rule import (
     method,
 )
 
+from ._rounds import has_few_rounds
+
 _SAVES = ("imsave", "imwrite", "save_pretrained", "save_state", "savefig")
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
 _WRITES = re.compile(r"^_*save(?:_\w+)?$")
@@ -95,19 +97,6 @@ def _writes_to_memory(match: Match) -> bool:
     return False
 
 
-def _has_few_rounds(match: Match) -> bool:
-    """Whether the loop counts epochs, or its optimizer computes the loss several times a step."""
-    module, loop = match.module, match.module.step_loop(match.node)
-    if loop is None or not isinstance(loop.node, cst.For):
-        return False
-    if "epoch" in module.source(loop.node.target):
-        return because(True, "{} counts epochs, so it may have few rounds", loop.node)
-    for each in module.within(loop.node):
-        if isinstance(each, cst.FunctionDef) and module.loops.is_closure(each):
-            return because(True, "each round takes long: the optimizer calls {} many times", each)
-    return False
-
-
 _WITHHELD = "only you know how often it is needed"
 _ENCODED = "This is encoded and logged on every step; log it every few hundred steps."
 
@@ -116,8 +105,8 @@ rule = Rule(
     effect=Effect.LARGE,
     summary="a file is written on every training step",
     finds=(
-        calls("torch.save", "torchvision.utils.save_image", hint_if=(_has_few_rounds,)),
-        method(*_SAVES, hint_if=(_has_few_rounds,)),
+        calls("torch.save", "torchvision.utils.save_image", hint_if=(has_few_rounds,)),
+        method(*_SAVES, hint_if=(has_few_rounds,)),
         calls("numpy.save", "numpy.savez", "numpy.savez_compressed", tier=Tier.HINT),
         calls(
             "copy.deepcopy",
