@@ -82,10 +82,9 @@ from torchlint.rule import (
 )
 
 _MOST_CALLS = 50
-_TABLE = r"sinusoid|sin_?cos|encoding_table|pos\w{0,12}_(?:table|encoding)"
 _CONSTANT = re.compile(
     rb"(?m)^(?:[ \t]*self\.)?([A-Za-z_]\w{0,80})[ \t]*=[ \t]*"
-    rb"(?:(?:torch|np|numpy)\w*\.(?!nn\b)[a-z]|\w{0,40}(?:%b)\w{0,40}\()" % _TABLE.encode()
+    rb"(?:(?:torch|np|numpy)\w*\.(?!nn\b)[a-z]|(\w{1,60})\()"
 )
 _MOVED = re.compile(rb"\.(?:to|cuda|type_as)\(")
 _NAME = re.compile(
@@ -95,13 +94,14 @@ _VIEWS = frozenset(
     "clone contiguous detach expand flatten float half permute repeat reshape squeeze t transpose "
     "type_as unsqueeze view".split()
 )
-_MAKES_TABLE = re.compile(_TABLE)
+_MAKES_TABLE = re.compile(r"sinusoid|sin_?cos|encoding_table|pos_(?:table|encoding)")
 """In names of functions that make a table of positions, mostly in host memory."""
 
 
 def _may_move_older(text: bytes) -> bool:
     """Whether a file moves a name or an attribute that it gives a new tensor."""
-    kept = set(_CONSTANT.findall(text))
+    given = _CONSTANT.findall(text)
+    kept = {name for name, by in given if not by or _MAKES_TABLE.search(by.decode("latin-1"))}
     ends = (each.start() for each in _MOVED.finditer(text)) if kept else ()
     names = (_NAME.search(text[max(0, end - 80) : end]) for end in ends)
     moves = any(name is not None and name[1] in kept for name in names)
