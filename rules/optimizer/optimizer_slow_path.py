@@ -2,7 +2,8 @@
 
 ## What it does
 Reports an optimizer with `foreach=False`, or with `fused=False` and nothing else, without a stated
-reason. As a hint, it reports `Adam` and `AdamW` with neither argument in a program that trains.
+reason. As a hint, it reports `Adam` and `AdamW` with neither argument in a program that trains. The
+optimizers of a file are one finding.
 
 ## Why it is slow
 An optimizer of torch has up to three implementations:
@@ -134,6 +135,7 @@ rule = Rule(
     message=_message,
     change=_fuse,
     contexts=(Context.TRAINS,),
+    together="this optimizer steps in the same way",
     program_lacks={
         "a framework that takes the optimizer's step itself": frameworks.owned("optimizer step"),
         "sparse gradients": r"\bsparse\s*=\s*True|\bSparseAdam\b",

@@ -38,7 +38,7 @@ optimizer = optim.SGD([{"params": params}], lr=0.1, foreach=False)  # TL403
 # case: neither argument
 optimizer = optim.Adam(model.parameters(), lr=1e-3)  # TL403 hint unsafe | says: Python loop over the parameters on a CPU … on CUDA
 # becomes: optimizer = optim.Adam(model.parameters(), lr=1e-3, fused=True)
-other = optim.AdamW(model.parameters())  # TL403 hint unsafe
+other = optim.AdamW(model.parameters())
 # becomes: other = optim.AdamW(model.parameters(), fused=True)
 
 # case: neither argument, with an older torch [torch=2.3]
