@@ -401,3 +401,19 @@ class Agree(torch.nn.Module):
 def train(model, criterion, loader):
     for images in loader:
         criterion(model(images.cuda())).backward()
+
+# case: a helper of a network that takes both for tensors
+from boxes import joined
+class Match(torch.nn.Module):
+    def forward(self, outputs, targets):
+        return joined(outputs, unknown(targets))
+
+def train(model, criterion, loader):
+    for images, targets in loader:
+        criterion(model(images.cuda()), targets).backward()
+# file: boxes.py
+import torch
+def joined(one, other):
+    assert (one[:, 2:] >= one[:, :2]).all()  # TL204 hint
+    assert (other[:, 2:] >= other[:, :2]).all()  # TL204 hint
+    return torch.min(one[:, None, :2], other[:, :2])

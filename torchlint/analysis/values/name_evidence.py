@@ -22,11 +22,13 @@ _MODULE_ONLY = frozenset(
     {"parameters", "named_parameters", "eval", "train", "state_dict", "load_state_dict", "modules"}
 )
 _OF_A_TENSOR = frozenset(
-    "abs all any argmax argmin bmm clamp cos cumsum exp flatten gather isfinite isinf isnan log "
-    "log_softmax matmul max mean min norm numel ones_like permute relu sigmoid sin softmax "
-    "softplus sqrt square squeeze std sum tanh topk transpose unsqueeze var zeros_like".split()
+    "abs all any argmax argmin bmm cdist clamp cos cumsum exp flatten gather isfinite isinf isnan "
+    "log log_softmax matmul max maximum mean min minimum mm norm numel ones_like permute relu "
+    "sigmoid sin softmax softplus sqrt square squeeze std sum tanh topk transpose unsqueeze var "
+    "zeros_like".split()
 )
 """Functions of torch whose first argument is a tensor, never a number or an array."""
+_OF_TWO_TENSORS = frozenset({"bmm", "cdist", "matmul", "maximum", "minimum", "mm"})
 _TORCH = frozenset({"F", "nn.functional", "torch", "torch.nn.functional"})
 _HOST_TYPES = frozenset(
     {"int", "float", "bool", "complex", "str", "bytes", "Number", "Real", "Path"}
@@ -182,15 +184,19 @@ class NameEvidence:
 
 
 def _taken_by_torch(call: cst.Call) -> Iterator[cst.Name]:
-    """`x` of `torch.log(x)`, `F.softmax(x[:, 0])` and the like, which take nothing but a tensor."""
+    """`x` of `torch.log(x)`, `F.softmax(x[:, 0])` and the like, which take nothing but a tensor,
+    and both of `torch.matmul(x, y)`, `torch.min(x[:, :2], y[:, :2])`."""
     func = call.func
-    if not isinstance(func, cst.Attribute) or func.attr.value not in _OF_A_TENSOR or not call.args:
+    if not isinstance(func, cst.Attribute) or func.attr.value not in _OF_A_TENSOR:
         return
-    node = call.args[0].value
-    if isinstance(node, cst.Subscript) and _is_index_of_tensor(node):
-        node = node.value
-    if isinstance(node, cst.Name) and dotted_text(func.value) in _TORCH:
-        yield node
+    for position, arg in enumerate(call.args[:2]):
+        node = arg.value
+        if isinstance(node, cst.Subscript) and _is_index_of_tensor(node):
+            node = node.value
+        elif position == 1 and func.attr.value not in _OF_TWO_TENSORS:
+            break
+        if isinstance(node, cst.Name) and dotted_text(func.value) in _TORCH:
+            yield node
 
 
 def _is_index_of_tensor(node: cst.Subscript) -> bool:
