@@ -43,7 +43,7 @@ def norm(self, x, variance, eps):
     return x * torch.rsqrt((x + x).mean(-1, keepdim=True) + eps)
 
     # case: a sum of squares
-    return x * torch.rsqrt(x.pow(2).sum(-1, keepdim=True) + eps)
+    return x.mean() * torch.rsqrt(x.pow(2).sum(-1, keepdim=True) + eps)
 
     # case: a variance of the caller
     return x * torch.rsqrt(variance + eps)
