@@ -73,7 +73,7 @@ from torchlint.rule import (
     method,
 )
 
-from ._rounds import has_few_rounds
+from ._few_rounds import has_few_rounds
 
 _SAVES = ("imsave", "imwrite", "save_pretrained", "save_state", "savefig")
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")

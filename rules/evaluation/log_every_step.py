@@ -65,7 +65,7 @@ from torchlint.analysis.steps.guards import asked_for, asks_for_identity, words
 from torchlint.analysis.training.syncs import operand_at, shown, sync_of
 from torchlint.rule import Context, Effect, Match, Rule, Tier, Triggers, because, calls, method
 
-from ._rounds import has_few_rounds
+from ._few_rounds import has_few_rounds
 
 _WRITERS: Final = ("add_scalar", "add_scalars", "add_text", "log_metric", "log_metrics", "log_dict")
 _TRACKER: Final = re.compile(

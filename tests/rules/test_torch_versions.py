@@ -19,6 +19,7 @@ FOUND: Final = {
     "causal-mask-tensor": (0, 1, 1, 1, 1, 1),
     "zero-grad-keeps-tensors": (2, 2, 2, 2, 2, 2),
     "optimizer-slow-path": (0, 1, 2, 2, 2, 2),
+    "manual-rms-norm": (0, 0, 0, 0, 0, 1),
     "amp-missing": (1, 1, 1, 1, 1, 1),
     "tf32-not-enabled": (1, 1, 1, 1, 1, 1),
     "deprecated-amp-api": (0, 0, 5, 5, 5, 5),
