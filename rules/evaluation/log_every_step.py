@@ -41,7 +41,7 @@ Under `if step % 100 == 0` and all other conditions, unless they are a switch (`
 epochs, and in loops over epochs of one step each; in functions that keep their answers
 (`@lru_cache`); in evaluation; in tests; for `self.log` of Lightning, which writes every 50 steps;
 for `debug` and `warning` of a logger; where a number is read from the GPU for it: that costs more,
-and [TL201](../sync/item_in_step_loop/__init__.py) speaks of it.
+and TL201 speaks of it.
 
 ## Fix safety
 There is no fix: only you know how often you look at the log.

@@ -278,7 +278,13 @@ KEPT = {
         "[make(3)], 0",
         FORWARD,
     ),
-    "a part of a parameter": ("nets", "self.g, self.d = nets", "self.d", "(make(3), Scale())", SCALE),
+    "a part of a parameter": (
+        "nets",
+        "self.g, self.d = nets",
+        "self.d",
+        "(make(3), Scale())",
+        SCALE,
+    ),
     "an item of a parameter": (
         "nets",
         'self.g = nets["g"]',
