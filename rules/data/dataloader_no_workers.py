@@ -35,8 +35,9 @@ loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True
 - Loaders that are only counted (`len(loader)`), and those whose batches the file only looks at:
   `next(iter(loader))`, a loop that ends after a few of them or only prints.
 - Trainers whose texts are tokenized beforehand, or whose arguments a parser fills in.
-- `num_workers=args.workers`, `**kwargs` whose content the code does not show, and a 0 next to a
-  comment that gives a reason (debugging, Windows, HDF5, determinism).
+- `num_workers=args.workers`, unless the file has the option and its default is 0: that is a hint;
+  `**kwargs` whose content the code does not show, and a 0 next to a comment that gives a reason
+  (debugging, Windows, HDF5, determinism).
 - Tests and documentation.
 
 ## Fix safety
@@ -110,6 +111,7 @@ _FIXED = "Load with four workers; random numbers drawn in the dataset will diffe
 _UNGUARDED = 'the loader is read without an `if __name__ == "__main__"` guard around it'
 _IN_NOTEBOOK = f"the notebook itself defines a dataset, {ONLY_FORKED}"
 _UNSURE = "the dataset is unknown, and the workers of an iterable dataset repeat its samples"
+_CHOSEN = "an option decides how many workers there are"
 _ON_THE_FLY = ("with_transform", "set_transform")
 _MEDIA = frozenset({"images", "audio", "audios", "videos", "raw_speech"})
 _READERS = ("PIL.", "cv2.", "torchaudio.", "torchvision.", "librosa.", "soundfile.")
@@ -160,7 +162,9 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
     works = dataset.cost is Cost.WORK
     reads = reads_of(call, module)
     tier = Tier.DEFAULT
-    if unsure:
+    if loader.option:
+        tier = because(Tier.HINT, "`{}` may be given", loader.option)
+    elif unsure:
         tier = because(Tier.HINT, _NOBODY_KNOWS, loader.dataset)
     elif dataset.cost is Cost.TABLE:
         tier = because(Tier.HINT, "what a batch costs is up to {:code}", loader.collate)
@@ -168,13 +172,14 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         tier = because(Tier.HINT, "a single evaluation reads this loader, once in a run")
     # A notebook is a whole program; of another file, the training may not have been given.
     whole = module.is_notebook and reads is Reads.OTHER
-    elsewhere = _Elsewhere(loader.imported, dataset.imported, works, reads.value)
+    elsewhere = _Elsewhere(loader.imported, dataset.imported, works, reads.value, loader.option)
     return rule.report(
         module,
         call,
-        _message(dataset.reason, reads),
+        _message(dataset.reason, reads, loader.option),
         tier=tier,
-        fix=held_reason or _four_workers(loader.call, loader.zero, "num_workers", module),
+        fix=(_CHOSEN if loader.option else held_reason)
+        or _four_workers(loader.call, loader.zero, "num_workers", module),
         needs=elsewhere if loader.imported or dataset.imported or whole else None,
         else_hint=(Context.TRAINS,) if whole else (),
     )
@@ -216,13 +221,15 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Reported]
     return rule.report(module, call, message, tier=tier, fix=fix)
 
 
-def _message(reason: str, reads: Reads) -> str:
+def _message(reason: str, reads: Reads, option: str = "") -> str:
     where, what = "training process", "training"
     if reads is not Reads.OTHER:
         where, what = "process that evaluates", "the evaluation"
+    unless = f"Unless the option `{option}` is given, `" if option else "`"
     return (
-        f"`DataLoader` builds every batch in the {where}{f', and {reason}' if reason else ''}; "
-        f"set `num_workers` so that loading overlaps with {what}."
+        f"{unless}DataLoader` builds every batch in the {where}"
+        f"{f', and {reason}' if reason else ''}; set `num_workers` so that loading overlaps with "
+        f"{what}."
     )
 
 
@@ -270,12 +277,14 @@ def _facts_of(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
 
 class _Elsewhere(NamedTuple):
     """The dotted names of a loader and a dataset whose classes other files define, if any;
-    whether this file shows that a sample costs something; and what it reads the loader for."""
+    whether this file shows that a sample costs something; what it reads the loader for; and the
+    option that may ask for workers."""
 
     loader: str
     dataset: str
     works: bool
     reads: str
+    option: str
 
 
 @rule.settle(_Elsewhere)
@@ -299,7 +308,7 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
         hint = finding._replace(tier=Tier.HINT)
         finding = because(hint, _NOBODY_KNOWS + "; see {}", f"`{needs.dataset}`", fact)
     elif reason:
-        finding = finding._replace(message=_message(reason, Reads(needs.reads)))
+        finding = finding._replace(message=_message(reason, Reads(needs.reads), needs.option))
     return without_fix(finding, held_reason) if held_reason and not finding.withheld else finding
 
 

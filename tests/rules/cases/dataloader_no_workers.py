@@ -204,6 +204,18 @@ def load(*args):
 # case: workers from the command line
 loader = DataLoader(datasets.MNIST('.'), num_workers=args.workers)
 
+# case: workers from an option that is 0 unless it is given
+parser.add_argument("-num_workers", type=int, default=0)
+loader = DataLoader(datasets.MNIST("."), num_workers=parser.parse_args().num_workers)  # TL101 hint | no fix: an option decides
+
+# case: workers from an option that is 2 unless it is given
+parser.add_argument("--num-workers", type=int, default=2)
+loader = DataLoader(datasets.MNIST("."), num_workers=parser.parse_args().num_workers)
+
+# case: workers from an option without a default
+parser.add_argument("--num-workers", type=int)
+loader = DataLoader(datasets.MNIST("."), num_workers=args.num_workers)
+
 # case: workers from a parameter that defaults to 0
 def load(workers=0):
     return DataLoader(datasets.MNIST("."), num_workers=workers)

@@ -41,7 +41,7 @@ class Loader:
 
     `zero` is the literal 0 that says so, if there is one; `dataset` and `collate` are what the
     call passes for them. `imported` is the dotted name of a class of another file: whether that
-    is a loader is still open.
+    is a loader is still open. `option` is what asks for no workers unless it is given.
     """
 
     call: cst.Call
@@ -49,10 +49,12 @@ class Loader:
     zero: cst.BaseExpression | None
     collate: cst.BaseExpression | None
     imported: str = ""
+    option: str = ""
 
 
 def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
-    """The call as a loader that has `num_workers` missing or literally 0.
+    """The call as a loader that has `num_workers` missing, literally 0, or from an option of the
+    file that is 0 unless it is given.
 
     None if it is not a loader, or where `*args` or `**kwargs` may set workers.
     """
@@ -64,15 +66,19 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
         return because(None, _MAY_BE_PASSED)
     given = argument(call, "num_workers", kind.position)
     passed = [*extra.get("num_workers", ()), *([given] if given is not None else [])]
+    option = ""
     for each in passed:
-        if not _is_zero(each):
+        made = _option_of(each, module) if isinstance(each, cst.Attribute) else None
+        if made is not None and literal(argument(made, "default")) == 0:
+            option = option_names(made)[-1]
+        elif not _is_zero(each):
             return because(None, "`num_workers` is {:code} here", each)
     dataset = argument(call, "dataset", 0)
     if dataset is None:
         return because(None, "no dataset is passed here")
     collate = argument(call, "collate_fn", 6) or next(iter(extra.get("collate_fn", ())), None)
     zero = passed[0] if passed else None
-    return Loader(call, dataset, zero, collate, kind.imported)
+    return Loader(call, dataset, zero, collate, kind.imported, option)
 
 
 def has_workers(call: cst.Call, module: Module) -> bool:
@@ -122,10 +128,14 @@ def _callers_ask_for_some(binding: Binding, module: Module) -> bool:
 
 def _option_asks_for_some(node: cst.Attribute, module: Module) -> bool:
     """Whether `args.workers` is an option of the file whose default is a number of workers."""
-    for call in module.calls_by_method.get("add_argument", ()):
-        if node.attr.value in option_names(call):
-            return _is_some(argument(call, "default"))
-    return False
+    made = _option_of(node, module)
+    return made is not None and _is_some(argument(made, "default"))
+
+
+def _option_of(node: cst.Attribute, module: Module) -> cst.Call | None:
+    """The `add_argument` that makes `args.workers`."""
+    calls = module.calls_by_method.get("add_argument", ())
+    return next((call for call in calls if node.attr.value in option_names(call)), None)
 
 
 def _is_zero(node: cst.BaseExpression) -> bool:
