@@ -25,7 +25,7 @@ _NO_PROFILE: Final = (
     "This is not a profile; write one with `torchlint profile train.py --json profile.json`."
 )
 OF_WAITS: Final = frozenset(
-    "TL201 TL202 TL204 TL205 TL206 TL208 TL209 TL213 TL215 TL217 TL220".split()
+    "TL201 TL202 TL204 TL205 TL206 TL208 TL209 TL213 TL215 TL217 TL220 TL221".split()
 )
 """Rules of which a rehearsal sees, at a line that ran, whether it does what they say."""
 _Code = Annotated[str, Meta(pattern=r"^T[LR][0-9]{3}\Z")]

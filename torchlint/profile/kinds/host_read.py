@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
     from torchlint.runtime.probe.messages import Place
 
-_RULES: Final = ("TL201", "TL202", "TL204", "TL208", "TL209", "TL210", "TL215", "TL220")
+_RULES: Final = ("TL201", "TL202", "TL204", "TL208", "TL209", "TL210", "TL215", "TL220", "TL221")
 _RAREST: Final = 0.02
 """Of steps; what is read as rarely is not a finding, wherever the window begins."""
 _MOST_SHARE: Final = 0.99
