@@ -43,6 +43,22 @@ SEEN = {
         "x = 1\nif c:\n  raise E\nelse:\n  x = 2\nprobe(x)",
         ["2"],
     ),
+    "a `try` and its handlers": (
+        "x = 1\ntry:\n  x = 2\nexcept E:\n  x = 3\nprobe(x)",
+        ["2", "3"],
+    ),
+    "a `try` with a handler that leaves": (
+        "x = 1\ntry:\n  x = 2\nexcept E:\n  raise\nprobe(x)",
+        ["2"],
+    ),
+    "what was before a `try` with a handler that sets nothing": (
+        "x = 1\ntry:\n  x = 2\nexcept E:\n  pass\nprobe(x)",
+        ["1", "2"],
+    ),
+    "what was before a `try`, in its handler": (
+        "x = 1\ntry:\n  x = 2\nexcept E:\n  probe(x)\n  x = 3",
+        ["1", "2"],
+    ),
     "what was before a chain without `else`": (
         "x = 1\nif c:\n  x = 2\nelif d:\n  x = 3\nprobe(x)",
         ["1", "2", "3"],

@@ -47,7 +47,7 @@ class Flow:
         self._orders: dict[int, list[int]] = {}
         """Where the bindings of a name are that has more than a few."""
         self._by_place: dict[tuple[int, int, int], list[Binding]] = {}
-        self._set_by: dict[int, frozenset[cst.If]] = {}
+        self._set_by: dict[int, frozenset[cst.If | cst.Try]] = {}
 
     def is_parameter(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a parameter of its function, as it was passed."""
@@ -188,7 +188,8 @@ class Flow:
     def _sets_in_all_arms(
         self, node: cst.CSTNode, bindings: list[Binding], above: set[cst.CSTNode]
     ) -> cst.CSTNode | None:
-        """The `if` around a binding whose arms all bind the name, in a block around the use."""
+        """The `if` or `try` around a binding whose arms all bind the name, in a block around the
+        use."""
         if id(bindings) not in self._set_by:
             self._set_by[id(bindings)] = frozenset(self._ifs_that_set(bindings))
         settings = self._set_by[id(bindings)]
@@ -200,8 +201,9 @@ class Flow:
                     return parent
         return None
 
-    def _ifs_that_set(self, bindings: list[Binding]) -> Iterator[cst.If]:
-        """Each `if` with an `else` whose arms all bind the name, or leave what is around them."""
+    def _ifs_that_set(self, bindings: list[Binding]) -> Iterator[cst.If | cst.Try]:
+        """Each `if` with an `else`, and each `try`, whose arms all bind the name, or leave what is
+        around them."""
         sets: set[cst.CSTNode] = set()
         left = [
             self._tree.enclosing(each.node, *_BLOCKS)
@@ -217,15 +219,19 @@ class Flow:
             if isinstance(holder, cst.With):
                 left.append(self._tree.enclosing(holder, *_BLOCKS))
                 continue
-            whole = self._whole_if(holder)
+            whole = self._whole(holder)
             arms = _arms(whole)
             if arms and all(arm in sets or _ends_with(arm, *_LEAVES) for arm in arms):
                 assert whole is not None
                 yield whole
                 left.append(self._tree.enclosing(whole, *_BLOCKS))
 
-    def _whole_if(self, holder: cst.CSTNode | None) -> cst.If | None:
-        """The first `if` of a chain that an arm is part of."""
+    def _whole(self, holder: cst.CSTNode | None) -> cst.If | cst.Try | None:
+        """The first `if` of a chain that an arm is part of, or the `try` of a handler."""
+        if isinstance(holder, cst.ExceptHandler):
+            holder = self._tree.parent(holder)
+        if isinstance(holder, cst.Try):
+            return holder
         while isinstance(holder, cst.Else | cst.If):
             around = self._tree.parent(holder)
             if isinstance(holder, cst.If) and not isinstance(around, cst.If):
@@ -272,8 +278,11 @@ def _bounded(bindings: list[Binding]) -> list[Binding]:
     return [Binding(first.name, How.MANY, first.node)]
 
 
-def _arms(whole: cst.If | None) -> list[cst.CSTNode]:
-    """The blocks of an `if`, its `elif`s and its `else`; none without an `else`."""
+def _arms(whole: cst.If | cst.Try | None) -> list[cst.CSTNode]:
+    """The blocks of an `if`, its `elif`s and its `else`; none without an `else`. Those of a `try`
+    are its own and those of its handlers: after another error, nothing below runs."""
+    if isinstance(whole, cst.Try):
+        return [whole.body, *(each.body for each in whole.handlers)] if whole.handlers else []
     arms: list[cst.CSTNode] = []
     arm: cst.If | cst.Else | None = whole
     while isinstance(arm, cst.If):
