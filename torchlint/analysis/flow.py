@@ -227,9 +227,8 @@ class Flow:
                 left.append(self._tree.enclosing(whole, *_BLOCKS))
 
     def _whole(self, holder: cst.CSTNode | None) -> cst.If | cst.Try | None:
-        """The first `if` of a chain that an arm is part of, or the `try` of a handler."""
-        if isinstance(holder, cst.ExceptHandler):
-            holder = self._tree.parent(holder)
+        """The first `if` of a chain that an arm is part of; a `try`, whose handlers were looked at
+        before, since they come later."""
         if isinstance(holder, cst.Try):
             return holder
         while isinstance(holder, cst.Else | cst.If):
