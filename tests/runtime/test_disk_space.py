@@ -107,7 +107,7 @@ def test_a_flood_of_output_is_cut_while_it_runs_and_told(
         effects = side_effects.collect(space.folders(), "/")
     assert caught.value.status == CRASHED
     assert caught.value.tail.endswith("the end of it")
-    assert max(most) < 1 << 20
+    assert max(most) < 2 << 20  # it goes on writing while it is cut; all would be ten of these
     assert [(each.kind, each.what) for each in effects] == [
         ("output", f"up to 0.0 GB on {stream}, whose end is kept")
     ]
