@@ -26,6 +26,24 @@ for step, (images, labels) in enumerate(loader):
     # case: for each of the samples
     chosen = [each.cpu() for each in output]  # TL202 | says: It does so once for each `each` of `output`.
 
+    # case: by a lambda
+    to_np = lambda x: x.detach().cpu().numpy()
+    chosen = to_np(output)  # TL202 | says: `to_np()` copies a tensor | no fix
+
+    # case: by a lambda, of what is in host memory
+    to_np = lambda x: x.detach().cpu().numpy()
+    chosen = to_np(torch.zeros(3))
+
+    # case: by a lambda that copies something else
+    to_np = lambda x: (x, other.cpu())
+    chosen = to_np(output)
+
+    # case: by a lambda, whose name may mean another one
+    to_np = lambda x: x.detach().cpu().numpy()
+    if step:
+        to_np = lambda x: x
+    chosen = to_np(output)
+
     # case: `.to('cpu')`
     chosen = output.to('cpu')  # TL202 | no fix
 

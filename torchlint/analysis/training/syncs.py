@@ -62,7 +62,23 @@ class Sync:
 
 
 def sync_of(call: cst.Call, module: Module) -> Sync | None:
-    """The call as a sync, if it is spelled like one; what it reads is not yet looked at."""
+    """The call as a sync, if it is spelled like one or calls a lambda that is; what it reads is
+    not yet looked at."""
+    return _spelled(call, module) or _by_lambda(call, module)
+
+
+def _by_lambda(call: cst.Call, module: Module) -> Sync | None:
+    """`to_np(loss)`."""
+    func = call.func
+    if not isinstance(func, cst.Name) or len(call.args) != 1:
+        return None
+    scalar = _lambdas_that_read(module).get(func.value)
+    if scalar is None or len(module.names.lookup(func)) > 1:
+        return None
+    return Sync(call, f"{func.value}()", call.args[0].value, scalar=scalar)
+
+
+def _spelled(call: cst.Call, module: Module) -> Sync | None:
     func = call.func
     if isinstance(func, cst.Attribute):
         name = func.attr.value
@@ -88,6 +104,32 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
         if names and names[0] in _ARRAYS_FROM:
             return Sync(call, f"np.{names[0].rpartition('.')[2]}()", operand, scalar=False)
     return None
+
+
+@once
+def _lambdas_that_read(module: Module) -> dict[str, bool]:
+    """Names of lambdas that read what they are given, and whether as one number, such as
+    `to_np = lambda x: x.detach().cpu().numpy()`."""
+    found = {}
+    for lambda_ in module.nodes(cst.Lambda):
+        assign = module.parent(lambda_)
+        params = lambda_.params.params
+        if not isinstance(assign, cst.Assign) or len(params) != 1:
+            continue
+        target = assign.targets[0].target
+        for call in module.calls_within(lambda_.body):
+            sync = _spelled(call, module)
+            root = None if sync is None else dotted_text(_owner_of_all(sync.operand))
+            if sync and root == params[0].name.value and isinstance(target, cst.Name):
+                found[target.value] = sync.scalar
+    return found
+
+
+def _owner_of_all(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`x` for `x.detach().float()`."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and not node.args:
+        node = node.func.value
+    return node
 
 
 def _before_copy(node: cst.BaseExpression) -> cst.BaseExpression:
