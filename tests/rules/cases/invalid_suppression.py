@@ -1,7 +1,7 @@
 # TL003: comments that cannot do what they say.
 
 # case: a code cut short
-x  # torchlint: ignore[TL21]  # TL003 | says: `TL21` is not a rule, so it suppresses nothing; the nearest known one is `TL21
+x  # torchlint: ignore[TL21]  # TL003 | says: `TL21` is not a rule, so it suppresses nothing; the nearest known one is `TL2
 
 # case: a code in small letters
 x  # torchlint: ignore[tl201]  # TL003 | says: `tl201` is not a rule … `TL201`
