@@ -45,7 +45,10 @@ def test_reads_are_counted_at_their_lines_and_on_the_line_of_a_step(
     assert reads == set(rows)
     kinds = [each["kind"] for each in found["typical"]]
     assert kinds[0] == "step"
-    assert kinds.index("forward") < kinds.index("backward") < kinds.index("optimizer")
+    last = max(
+        row for row, kind in enumerate(kinds) if kind == "optimizer"
+    )  # an earlier one may be
+    assert kinds.index("forward") < kinds.index("backward") < last  # the end of the step before
 
 
 @pytest.mark.parametrize(
