@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 
 if TYPE_CHECKING:
@@ -96,6 +97,15 @@ def parameters_of(function: cst.FunctionDef) -> list[cst.Param]:
     """The parameters that a call can fill by position, without `self`."""
     params = [*function.params.posonly_params, *function.params.params]
     return params[1:] if params and params[0].name.value in ("self", "cls") else params
+
+
+def passed_for(
+    name: str, function: cst.FunctionDef, module: Module
+) -> list[cst.BaseExpression | None]:
+    """What each call of a function in its file passes for a parameter; None for nothing."""
+    names = [each.name.value for each in parameters_of(function)]
+    position = names.index(name) if name in names else None
+    return [argument(call, name, position) for call in calls_of(function, module)]
 
 
 def receiving_parameter(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How
 from torchlint.analysis.once import once
-from torchlint.analysis.uses import calls_of, method_name, receiver
+from torchlint.analysis.uses import method_name, passed_for, receiver
 from torchlint.analysis.values.iteration import is_over_loader, unwrapped
 from torchlint.analysis.values.kinds import ARRAYS, Kind
 
@@ -105,10 +105,7 @@ def _is_passed_batch(module: Module, binding: Binding, depth: int) -> bool:
     function = module.function(binding.node)
     if function is None or depth > _DEEPEST // 2:
         return False
-    names = [each.name.value for each in function.params.params]
-    shift = 1 if names[:1] in (["self"], ["cls"]) else 0
-    place = names.index(binding.name) - shift if binding.name in names else None
-    passed = [argument(call, binding.name, place) for call in calls_of(function, module)]
+    passed = passed_for(binding.name, function, module)
     return bool(passed) and all(
         isinstance(each, cst.Name)
         and not module.value(each).has(_ELSEWHERE)

@@ -13,7 +13,7 @@ from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_cl
 from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.analysis.names import Binding, How
 from torchlint.analysis.once import once
-from torchlint.analysis.uses import calls_of
+from torchlint.analysis.uses import passed_for
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -142,10 +142,7 @@ def _parameter(binding: Binding, module: Module, depth: int) -> Dataset:
     function = module.function(param)
     if function is None or depth > _DEEPEST // 2:
         return _UNKNOWN
-    names = [each.name.value for each in function.params.params]
-    shift = 1 if names[:1] in (["self"], ["cls"]) else 0
-    position = names.index(binding.name) - shift if binding.name in names else None
-    passed = [argument(call, binding.name, position) for call in calls_of(function, module)]
+    passed = passed_for(binding.name, function, module)
     return _joined(dataset_of(each, module, depth + 1) for each in passed if each is not None)
 
 

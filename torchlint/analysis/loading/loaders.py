@@ -19,7 +19,7 @@ from torchlint.analysis.literals import (
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.loading.loader_reads import feeds_nothing
 from torchlint.analysis.names import Binding, How
-from torchlint.analysis.uses import calls_of, method_name, parameters_of, reads_of_targets
+from torchlint.analysis.uses import calls_of, method_name, passed_for, reads_of_targets
 from torchlint.because import because
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
     option = ""
     for each in passed:
         made = _option_of(each, module) if isinstance(each, cst.Attribute) else None
-        if made is not None and literal(argument(made, "default")) == 0:
+        if made is not None and _is_zero(argument(made, "default")):
             option = option_names(made)[-1]
         elif not _is_zero(each):
             return because(None, "`num_workers` is {:code} here", each)
@@ -118,10 +118,7 @@ def _callers_ask_for_some(binding: Binding, module: Module) -> bool:
     unknown = "the file does not show how many workers there are: callers pass {:code}"
     if not isinstance(param, cst.Param) or function is None:
         return because(False, unknown, param)
-    names = [each.name.value for each in parameters_of(function)]
-    position = names.index(binding.name) if binding.name in names else None
-    calls = list(calls_of(function, module))
-    passed = [argument(each, binding.name, position) or param.default for each in calls]
+    passed = [each or param.default for each in passed_for(binding.name, function, module)]
     some = bool(passed) and all(each is not None and _is_some(each) for each in passed)
     return some or because(False, unknown, param)
 
@@ -138,7 +135,7 @@ def _option_of(node: cst.Attribute, module: Module) -> cst.Call | None:
     return next((call for call in calls if node.attr.value in option_names(call)), None)
 
 
-def _is_zero(node: cst.BaseExpression) -> bool:
+def _is_zero(node: cst.BaseExpression | None) -> bool:
     return literal(node) == 0
 
 

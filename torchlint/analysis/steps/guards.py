@@ -223,30 +223,28 @@ def asks_for_identity(test: cst.BaseExpression) -> bool:
 
 def _holds_from_then_on(test: cst.BaseExpression) -> bool:
     """`epoch >= args.warm_epochs`, `step > 0`: false at first, and then true to the end."""
-    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
-        return False
-    compared = test.comparisons[0]
-    progress = dotted_text(test.left).rpartition(".")[2]
-    return (
-        isinstance(compared.operator, cst.GreaterThan | cst.GreaterThanEqual)
-        and _PROGRESS_WORDS.search(snake(progress)) is not None
-        and not any(isinstance(node, cst.Call) for node in within(compared.comparator))
-        and not any(_END_WORDS.search(snake(word)) for word in words(compared.comparator))
-    )
+    bound = _bound_of_progress(test, cst.GreaterThan, cst.GreaterThanEqual)
+    return bound is not None and not any(map(_END_WORDS.search, map(snake, words(bound))))
 
 
 def _holds_for_long(test: cst.BaseExpression) -> bool:
     """`step < args.refine_until`, `it < max_steps`: true at first, and for many steps."""
+    bound = _bound_of_progress(test, cst.LessThan, cst.LessThanEqual)
+    return bound is not None and any(map(_UNTIL_WORDS.search, map(snake, words(bound))))
+
+
+def _bound_of_progress(
+    test: cst.BaseExpression, *operators: type[cst.BaseCompOp]
+) -> cst.BaseExpression | None:
+    """What a condition compares a count of steps or epochs with, if it calls nothing."""
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
-        return False
+        return None
     compared = test.comparisons[0]
     progress = dotted_text(test.left).rpartition(".")[2]
-    return (
-        isinstance(compared.operator, cst.LessThan | cst.LessThanEqual)
-        and _PROGRESS_WORDS.search(snake(progress)) is not None
-        and not any(isinstance(node, cst.Call) for node in within(compared.comparator))
-        and any(_UNTIL_WORDS.search(snake(word)) for word in words(compared.comparator))
-    )
+    if not isinstance(compared.operator, operators) or not _PROGRESS_WORDS.search(snake(progress)):
+        return None
+    calls = any(isinstance(node, cst.Call) for node in within(compared.comparator))
+    return None if calls else compared.comparator
 
 
 def skips_most(test: cst.BaseExpression) -> bool:
