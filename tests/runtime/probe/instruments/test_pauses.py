@@ -109,6 +109,25 @@ def test_the_share_of_a_line_that_logs_is_found_by_timing_and_by_looking(
     assert line.samples > 10
 
 
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_thread_that_goes_on_while_its_frames_are_read_is_at_no_line(
+    user: UserFile, monkeypatch: pytest.MonkeyPatch, goes_on: bool
+) -> None:
+    frames = pauses._FRAMES
+    assert frames is not None
+    looks = 0
+
+    def look() -> dict[int, Any]:
+        nonlocal looks
+        looks += 1
+        return {} if goes_on and looks % 2 == 0 else frames()
+
+    monkeypatch.setattr(pauses, "_TIMED", ())
+    monkeypatch.setattr(pauses, "_FRAMES", look)
+    assert bool(watched(user, "logs").residue) == (not goes_on)
+    assert looks >= 2
+
+
 def test_functions_without_a_frame_are_timed(user: UserFile) -> None:
     stream = user.module.SlowStream()
     line = by_what(watched(user, lambda: user.module.prints(stream)))["print"]

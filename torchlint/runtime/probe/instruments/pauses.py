@@ -195,12 +195,20 @@ class _Sampler:
         if self._thread is not None:
             self._thread.join()
 
+    def _now(self, frames: Callable[[], dict[int, FrameType]]) -> Where | None:
+        """Where the thread is; None: it went on in the meantime, so lines and frames do not fit."""
+        # No frame may be held while the other thread runs: it would keep tensors alive.
+        frame = frames().get(self._watched)
+        at = frame and frame.f_lasti
+        found = _residue(self._places, frame, None)
+        went_on = frames().get(self._watched) is not frame or (frame and frame.f_lasti) != at
+        return None if went_on else found
+
     def _look(self) -> None:
         assert _FRAMES is not None
         last = time.perf_counter()
         while not self._enough.wait(_INTERVAL_S):
-            # No frame may be held while the other thread runs: it would keep tensors alive.
-            found = _residue(self._places, _FRAMES().get(self._watched), None)
+            found = self._now(_FRAMES)
             now = time.perf_counter()
             if found is not None:
                 _count(self.found, found, now - last)
