@@ -5,7 +5,8 @@ Reports Python's `sum`, `max`, `min`, `any`, `all`, `sorted` and `set` of a tens
 step, and loops over the elements of a tensor or the samples of a batch in which each round waits
 for the GPU: by `.item()`, `torch.unique`, `nonzero`, a mask, a slice that ends at an element of a
 tensor, or a size that is one. Also such loops in which each round adds to the same tensor by
-`index_add_` or `scatter_add_`, which take all samples at once; and networks that are called once
+`index_add_` or `scatter_add_`, which take all samples at once, or fills its part of a tensor, as in
+`mask[i, j] = weights[i]`; and networks that are called once
 for each part of a tensor, as in `torch.stack([self.encoder(x) for x in frames])` and
 `self.encoder(images[:, i])`.
 
@@ -107,6 +108,10 @@ _ADDS = (
     "Each round of this loop adds one sample by a kernel of its own on every step; join the "
     "indices and the numbers of all samples, and add once."
 )
+_FILLS = (
+    "Each round of this loop writes its part of a tensor by kernels of its own on every step; "
+    "compute all parts by one operation, with an index, a mask or `torch.gather`."
+)
 _WITHHELD = "whether one operation can do all rounds at once is not known"
 _LISTED = "callers may pass a list, which has no such method"
 _TRUTHS = ("any", "all")
@@ -176,7 +181,10 @@ def takes_each_sample_alone(
     if operand is None:
         operand, message = _adds_to(body, module), _ADDS
     if operand is None:
-        return because((), "no round is known to wait for the GPU, or to add to a tensor on it")
+        operand, message = _fills(loop, module), _FILLS
+    if operand is None:
+        said = "no round is known to wait for the GPU, or to add to or fill a tensor on it"
+        return because((), said)
     for above in module.ancestors(loop):
         if isinstance(above, cst.For) and goes_over_samples(above.iter, module):
             return because((), "the loop around it goes over samples too: ask about {}", above)
@@ -241,6 +249,25 @@ def _adds_to(code: cst.CSTNode, module: Module) -> Operand | None:
         total = receiver(call)
         made = (module.ancestors(each.node) for each in module.flow.reaching(total))
         if isinstance(total, cst.Name) and not any(code in each for each in made):
+            return operand_of_value(module.value(total))
+    return None
+
+
+def _fills(loop: _Loop, module: Module) -> Operand | None:
+    """The tensor from outside of which each round writes a part that its number names, where no
+    round reads what another has written: `x[i, j] = …`, `x[i][j] = …`."""
+    for written in module.within(loop):
+        if not isinstance(written, cst.AssignTarget) or _trains(loop, module):
+            continue
+        total, counted = written.target, False
+        while isinstance(total, cst.Subscript):
+            picks = (each.slice.value for each in total.slice if isinstance(each.slice, cst.Index))
+            counted = counted or any(_counts(pick, loop, module) for pick in picks)
+            total = total.value
+        if not counted or not isinstance(total, cst.Name):
+            continue
+        others = [name for name in _names(loop, module) if name is not total]
+        if not any(name.value == total.value or _is_carried(name, loop, module) for name in others):
             return operand_of_value(module.value(total))
     return None
 

@@ -296,3 +296,29 @@ for images, labels in loader:
     for number in range(3):
         model(images[:, number]).sum().backward()
         optimizer.step()
+
+# case: loops that fill a tensor
+class Loss(nn.Module):
+    def forward(self, features, labels, weights):
+        n = features.shape[0]
+        mask = torch.eq(labels.view(-1, 1), labels.view(1, -1)).float()
+        weighted, rows, states = torch.zeros_like(mask), torch.zeros_like(mask), torch.zeros_like(mask)
+        for i in range(n):  # TL210 hint | says: writes its part of a tensor
+            for j in range(n):
+                weighted[i][j] = weights[i][labels[j]]
+        for i in range(features.size(0)):  # TL210 hint
+            rows[i, 1:] = features[i].exp()
+        for i in range(n):
+            states[i] = states[i - 1] + features[i]
+        last = features[0]
+        for i in range(n):
+            last = last + features[i]
+            rows[i] = last
+        for i in range(n):
+            names = {}
+            names[i] = features[i]
+        return weighted + rows + states
+for images, labels in loader:
+    images, labels = images.cuda(), labels.cuda()
+    Loss()(model(images), labels, images).sum().backward()
+    optimizer.step()
