@@ -74,7 +74,7 @@ for x in loader:
 state = None
 for x in loader:
     state = model(x, state)
-    state.mean().backward(retain_graph=True)
+    state.mean().backward(retain_graph=True)  # TL406
 
 # case: a tensor goes to the next step from the first
 for index, x in enumerate(loader):
@@ -95,7 +95,7 @@ class Trainer:
     def train(self, loader):
         for x in loader:
             self.state = self.model(x, self.state)
-            self.state.mean().backward(retain_graph=True)
+            self.state.mean().backward(retain_graph=True)  # TL406
 
 # case: a tensor is kept in a list
 for x in loader:
@@ -126,3 +126,70 @@ model(x).mean().backward(retain_graph=True)
 # case: a test [path=tests/test_it.py]
 for x in loader:
     model(x).mean().backward(retain_graph=True)
+
+# case: a network keeps its state with its graph
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.LSTMCell(3, 3)
+        self.state = torch.zeros(8, 3), torch.zeros(8, 3)
+    def forward(self, x):
+        self.state = self.cell(x, self.state)
+        return self.state[0]
+net = Net().cuda()
+for x in loader:
+    net(x).mean().backward(retain_graph=True)  # TL406 | see: self.state | says: all steps before | no fix: must be detached
+    optimizer.step()
+
+# case: a network that detaches its state
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.GRUCell(3, 3)
+        self.state = torch.zeros(8, 3)
+    def forward(self, x):
+        self.state = self.cell(x, self.state.detach())
+        return self.state
+net = Net().cuda()
+for x in loader:
+    net(x).mean().backward(retain_graph=True)
+
+# case: a network whose state the loop sets
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.GRUCell(3, 3)
+        self.state = torch.zeros(8, 3)
+    def forward(self, x):
+        self.state = self.cell(x, self.state)
+        return self.state
+net = Net().cuda()
+for x in loader:
+    net.state = torch.zeros(8, 3)
+    net(x).mean().backward(retain_graph=True)
+
+# case: the loop keeps a state with its graph
+net = torch.nn.LSTM(3, 3).cuda()
+state = None
+for x in loader:
+    out, state = net(x, state)
+    out.mean().backward(retain_graph=True)  # TL406 | see: out, state = net
+    optimizer.step()
+
+# case: the loop detaches the state
+net = torch.nn.LSTM(3, 3).cuda()
+state = None
+for x in loader:
+    out, state = net(x, state)
+    state = tuple(each.detach() for each in state)
+    out.mean().backward(retain_graph=True)
+    optimizer.step()
+
+# case: the loop begins each time anew
+net = torch.nn.LSTM(3, 3).cuda()
+for x in loader:
+    state = None
+    for part in x:
+        out, state = net(part, state)
+    out.mean().backward(retain_graph=True)
+    optimizer.step()
