@@ -210,7 +210,7 @@ def _carried_by_name(loop: Loop, module: Module) -> cst.Assign | None:
     """`out, state = net(x, state)`, if nothing else in the loop sets the state."""
     inside = set(module.within(loop))
     for assign in module.nodes(cst.Assign):
-        if assign not in inside or not _is_of_a_network(assign.value, module):
+        if not _is_of_a_network(assign.value, module):
             continue
         for read in module.within(assign.value):
             if isinstance(read, cst.Name):

@@ -63,3 +63,20 @@ for step, (x, y) in enumerate(loader):
     # case: compiled
     compiled = torch.compile(model)
     chosen = Normal(outputs, 1.0)
+
+# head: none
+
+# case: a program without an accelerator
+def train(actor, loader):
+    for x, y in loader:
+        outputs = actor(x)
+        loss = criterion(Normal(outputs, 1.0).log_prob(y))
+        loss.backward()
+        optimizer.step()
+
+# case: a test [path=tests/test_train.py]
+for x, y in loader:
+    outputs = model(x.cuda())
+    chosen = Normal(outputs, 1.0)
+    criterion(outputs, y.cuda()).backward()
+    optimizer.step()

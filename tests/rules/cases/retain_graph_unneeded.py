@@ -134,6 +134,7 @@ class Net(torch.nn.Module):
         self.cell = torch.nn.LSTMCell(3, 3)
         self.state = torch.zeros(8, 3), torch.zeros(8, 3)
     def forward(self, x):
+        x = self.scale.detach() * x
         self.state = self.cell(x, self.state)
         return self.state[0]
 net = Net().cuda()
@@ -183,6 +184,13 @@ for x in loader:
     out, state = net(x, state)
     state = tuple(each.detach() for each in state)
     out.mean().backward(retain_graph=True)
+    optimizer.step()
+
+# case: what the loop carries is of no network
+worst = torch.zeros(())
+for x in loader:
+    worst = torch.maximum(model(x).mean(), worst)
+    worst.backward(retain_graph=True)
     optimizer.step()
 
 # case: the loop begins each time anew
