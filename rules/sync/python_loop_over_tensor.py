@@ -259,7 +259,8 @@ def _fills(loop: _Loop, module: Module) -> Operand | None:
     for written in module.within(loop):
         if not isinstance(written, cst.AssignTarget) or _trains(loop, module):
             continue
-        total, counted = written.target, False
+        total: cst.BaseExpression = written.target
+        counted = False
         while isinstance(total, cst.Subscript):
             picks = (each.slice.value for each in total.slice if isinstance(each.slice, cst.Index))
             counted = counted or any(_counts(pick, loop, module) for pick in picks)
