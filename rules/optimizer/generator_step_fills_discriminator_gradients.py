@@ -48,9 +48,12 @@ for images, _ in loader:
 ```
 
 ## When it is silent
-In files that turn gradients off or toggle optimizers, also by a function that is called so; where
-the gradients are zeroed, or an optimizer steps, in other functions; where one optimizer has the
-parameters of both models, or both step after the same backward pass; in tests.
+For a model that the file turns gradients off for, by `requires_grad_(False)`, in a loop over its
+parameters, or by a function such as `set_requires_grad` or `freeze`; where the gradients are zeroed,
+or an optimizer steps, in another file; where one optimizer has the parameters of both models, or
+both step after the same backward pass; in tests.
+Calls of functions of the same file are followed. An optimizer that is made elsewhere belongs to the
+model of the same name, `optims["d"]` to `nets.discriminator`.
 It is a hint: compared with a large generator, a small discriminator costs little.
 
 ## Fix safety
@@ -67,24 +70,19 @@ own version.
 - OpenAI Spinning Up, which freezes the critics while it trains the policy
 """
 
-import re
-from bisect import bisect_left
-from collections import defaultdict
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.parameter_loops import parameter_loop
-from torchlint.analysis.uses import method_name
-from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Effect, Match, Module, Rule, Tier, because, method, once
+from torchlint.analysis.uses import calls_of
+from torchlint.rule import Effect, Match, Module, Rule, Tier, because, method
 
-from ._loss_routes import routes
+from ._gradient_switches import are_switched
+from ._loss_routes import EACH, Event, events
+from ._model_optimizers import made, optimizers_of, wrapping
 
-_SWITCHES: Final = re.compile(
-    r"requires_grad_?\((?!True\b|\))|set_requires_grad|toggle_(?:optimizer|grad)|freeze\w{0,40}\("
-)
+_MOST_ROUNDS = 6
 
 
 class _Wasted(NamedTuple):
@@ -109,26 +107,6 @@ def _message(match: Match) -> str:
     return f"{thrown}; detach its output before `{wasted[0].trained}` takes it."
 
 
-def _switches_gradients(match: Match) -> bool:
-    """Whether the file turns gradients off for anything but a tensor, perhaps by a function of
-    another file."""
-    module = match.module
-    found = _SWITCHES.search(module.text)
-    if found is not None:
-        return because(True, "the file switches gradients: `{}`", found.group())
-    for name in module.spelled("requires_grad"):
-        owner, target = module.parent(name), module.enclosing(name, cst.AssignTarget)
-        assign = module.parent(target) if target is not None else None
-        if (
-            isinstance(assign, cst.Assign)
-            and isinstance(owner, cst.Attribute)
-            and module.literal(assign.value) is not True
-            and (parameter_loop(name, module) or not module.value(owner.value).only(TENSORS))
-        ):
-            return because(True, "the file switches gradients, by {}", assign)
-    return False
-
-
 rule = Rule(
     code="TL407",
     effect=Effect.LARGE,
@@ -137,94 +115,72 @@ rule = Rule(
     finds=(method("backward", "manual_backward", where=(_throws_some_away,)),),
     message=_message,
     change="gradients must be off in the forward pass of this loss already",
-    unless=(_switches_gradients,),
 )
-
-
-# two optimizers -----------------------------------------------------------------------------------
 
 
 def _wasted(backward: cst.Call, module: Module) -> list[_Wasted]:
     """The models whose gradients from this backward pass are thrown away."""
-    around = [module.function(backward), *module.loops.loops_around(backward)][-1]
-    if around is None:
+    optimizers = optimizers_of(module)
+    if not optimizers:
         return []
-    wasted = {}
-    stepping, models = _steps_next(backward, around, module), frozenset(_optimizers(module))
-    route = routes(module, around, models).get(backward, frozenset())
-    inners = {each.inner for each in route}
+    stepping = frozenset(each for names in optimizers.values() for each in names)
+    for around in _rounds(backward, module):
+        happened = events(module, around, frozenset(optimizers), stepping)
+        places = [at for at, each in enumerate(happened) if each.call is backward]
+        wasted = [_wasted_at(at, happened, module) for at in places]
+        if wasted and all(each == wasted[0] for each in wasted) and wasted[0]:
+            return wasted[0]
+    return []
+
+
+def _rounds(backward: cst.Call, module: Module) -> Iterator[cst.CSTNode]:
+    """The loop or function around a backward pass, and those that call it, nearest first."""
+    calls: list[cst.Call] = [backward]
+    seen: set[cst.CSTNode] = set()
+    while calls and len(seen) < _MOST_ROUNDS:
+        call = calls.pop(0)
+        function = module.function(call)
+        around = [function, *module.loops.loops_around(call)][-1]
+        if around is not None and around not in seen:
+            seen.add(around)
+            yield around
+            calls += calls_of(function, module) if function is not None else ()
+
+
+def _wasted_at(at: int, happened: list[Event], module: Module) -> list[_Wasted]:
+    wasted: dict[str, _Wasted] = {}
+    route = happened[at].route
+    inners, known = {each.inner for each in route}, optimizers_of(module)
+    steps_next = _steps_next(at, happened, module)
     for outer, inner in route:
-        fates = [_is_zeroed(model, backward, around, module) for model in (outer, inner)]
-        trains_others = fates[0] and stepping and outer not in inners
+        fates = [_is_zeroed(each, at, happened, module) for each in (outer, inner)]
+        trains_others = fates[0] and steps_next and outer not in inners
         if fates == [True, False] or trains_others:
             wasted[outer] = _Wasted(outer, inner, is_outer=True)
-        elif fates == [False, True]:
+        elif fates == [False, True] and outer not in wrapping(module):
             wasted[inner] = _Wasted(inner, outer, is_outer=False)
-    return [wasted[model] for model in sorted(wasted)]
-
-
-@once
-def _optimizers(module: Module) -> dict[str, set[str]]:
-    """For each model that the file gives an optimizer, as `model.parameters()`, as a whole or in
-    parts, the names of its optimizers."""
-    optimizers: dict[str, set[str]] = defaultdict(set)
-    for call in module.calls_by_method.get("parameters", ()):
-        assign = module.enclosing(call, cst.Assign)
-        if assign is not None and module.value(assign.value).has(Kind.OPTIMIZER):
-            model = dotted_text(call.func).removesuffix(".parameters")
-            while model not in ("", "self"):
-                optimizers[model] |= {dotted_text(each.target) for each in assign.targets}
-                model = model.rpartition(".")[0]
-    return optimizers
+    kept = (each for each in wasted if not are_switched({each, *known[each]}, module))
+    return [wasted[model] for model in sorted(kept)]
 
 
 # where the optimizers zero and step --------------------------------------------------------
 
 
-def _is_zeroed(model: str, backward: cst.Call, around: cst.CSTNode, module: Module) -> bool | None:
+def _is_zeroed(model: str, at: int, happened: list[Event], module: Module) -> bool | None:
     """Whether the gradients of a model are zeroed before its optimizer steps again, in this round
     or the next; None if neither is to be seen."""
-    at = module.order(backward)
-    coming = []
-    for name in {model, *_optimizers(module).get(model, ())}:
-        events = _events(module, around).get(name, [])
-        if events:
-            order, zeroes = events[bisect_left(events, (at, False)) % len(events)]
-            coming.append((order < at, order, zeroes))
-    return min(coming)[2] if coming else None
+    names = {EACH, model, *optimizers_of(module).get(model, ())} if model else {""}
+    for each in [*happened[at + 1 :], *happened[:at]]:
+        if not names.isdisjoint(each.names):
+            return each.zeroes
+    return None
 
 
-def _steps_next(backward: cst.Call, around: cst.CSTNode, module: Module) -> set[str]:
-    """The optimizer that steps right after a backward pass, before any gradient is zeroed, if the
-    file makes it of parameters that are not known to be a model's. With other names for it."""
-    at, events = module.order(backward), _events(module, around)
-    coming = [(*event, name) for name in events for event in events[name] if event[0] > at]
-    first = min(coming, default=(0, True, ""))
-    steps = {name for order, zeroes, name in coming if order == first[0] and not zeroes}
-    return (steps & _made(module)).difference(*_optimizers(module).values())
-
-
-@once
-def _made(module: Module) -> frozenset[str]:
-    """The names of the optimizers that the file makes."""
-    made = (each for each in module.nodes(cst.Assign) if isinstance(each.value, cst.Call))
-    return frozenset(
-        dotted_text(target.target)
-        for assign in made
-        if module.value(assign.value).has(Kind.OPTIMIZER)
-        for target in assign.targets
-    )
-
-
-@once
-def _events(module: Module, around: cst.CSTNode) -> dict[str, list[tuple[int, bool]]]:
-    """For each optimizer and model, where it zeroes gradients (True) and steps (False)."""
-    events: dict[str, list[tuple[int, bool]]] = defaultdict(list)
-    steps = set(module.loops.optimizer_steps)
-    for call in module.calls_within(around):
-        zeroes = method_name(call) == "zero_grad"
-        if zeroes or call in steps:
-            owner = dotted_text(call.func).rpartition(".")[0]
-            for name in {owner, *(dotted_text(arg.value) for arg in call.args)}:
-                events[name].append((module.order(call), zeroes))
-    return events
+def _steps_next(at: int, happened: list[Event], module: Module) -> bool:
+    """Whether an optimizer steps right after a backward pass, before any gradient is zeroed, of
+    parameters that are not known to be a model's."""
+    coming = next((each for each in happened[at + 1 :] if each.names), None)
+    if coming is None or coming.zeroes:
+        return False
+    known = set().union(*optimizers_of(module).values())
+    return not coming.names.isdisjoint(made(module) - known)

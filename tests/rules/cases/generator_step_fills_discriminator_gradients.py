@@ -372,3 +372,191 @@ class Net(L.LightningModule):
         opt_d.zero_grad()
         self.manual_backward(self.netD(self.netG(z).detach()).mean())
         opt_d.step()
+
+# case: models, optimizers and losses in dictionaries
+class Trainer:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = model, optimizer
+
+    def train_step(self, batch):
+        losses = {}
+        fake = self.model["generator"](batch)
+        losses["adversarial"] = -self.model["discriminator"](fake).mean()
+        losses["distance"] = (fake - batch).abs().mean()
+        self.optimizer["generator"].zero_grad()
+        sum(losses[each] for each in losses).backward()  # TL407 hint | says: `self.model.discriminator`
+        self.optimizer["generator"].step()
+        self.optimizer["discriminator"].zero_grad()
+        self.model["discriminator"](fake.detach()).mean().backward()
+        self.optimizer["discriminator"].step()
+
+# case: losses are computed in functions of the file, and a function zeroes all gradients
+def d_loss(nets, x):
+    with torch.no_grad():
+        fake = nets.generator(x)
+    return nets.discriminator(x).mean() - nets.discriminator(fake).mean()
+
+def g_loss(nets, x):
+    fake = nets.generator(x)
+    losses = []
+    for part in nets.discriminator(fake):
+        losses.append(part.mean())
+    return -sum(losses)
+
+class Solver:
+    def reset(self):
+        for optimizer in self.optims.values():
+            optimizer.zero_grad()
+
+    def train(self, loader):
+        nets = self.nets
+        for x in loader:
+            self.reset()
+            d_loss(nets, x).backward()
+            self.optims.discriminator.step()
+            loss = g_loss(nets, x)
+            self.reset()
+            loss.backward()  # TL407 hint | says: gradients of `nets.discriminator` … `requires_grad_(False)` on it
+            self.optims.generator.step()
+
+# case: a method for each of them, and one that calls both
+class Model:
+    def __init__(self):
+        self.opt_g = torch.optim.Adam(self.netG.parameters())
+        self.opt_d = torch.optim.Adam(self.netD.parameters())
+
+    def forward(self):
+        self.fake = self.netG(self.real)
+
+    def backward_D(self):
+        loss = self.netD(self.real).mean() - self.netD(self.fake.detach()).mean()
+        loss.backward()
+
+    def backward_G(self):
+        self.loss_G = -self.netD(self.fake).mean() + (self.fake - self.real).abs().mean()
+        self.loss_G.backward()  # TL407 hint | says: `self.netD`
+
+    def optimize_parameters(self):
+        self.forward()
+        self.opt_d.zero_grad()
+        self.backward_D()
+        self.opt_d.step()
+        self.opt_g.zero_grad()
+        self.backward_G()
+        self.opt_g.step()
+
+# case: an actor and a critic that learn in methods of their own
+class Agent:
+    def __init__(self):
+        self.actor_opt = torch.optim.Adam(self.actor.parameters())
+        self.critic_opt = torch.optim.Adam(self.critic.parameters())
+
+    def update_critic(self, obs, action):
+        loss = self.critic(obs, action).mean()
+        self.critic_opt.zero_grad(set_to_none=True)
+        loss.backward()
+        self.critic_opt.step()
+
+    def update_actor(self, obs):
+        loss = -self.critic(obs, self.actor(obs)).mean()
+        self.actor_opt.zero_grad(set_to_none=True)
+        loss.backward()  # TL407 hint | says: `self.critic`
+        self.actor_opt.step()
+
+    def update(self, obs, action):
+        self.update_critic(obs, action)
+        self.update_actor(obs)
+
+# case: the discriminator is part of a loss
+class State:
+    pass
+
+def load(generator, discriminator):
+    state = State()
+    state.optimizer_g = torch.optim.AdamW(generator.parameters())
+    state.generator = generator
+    optimizer_d = torch.optim.AdamW(discriminator.parameters())
+    state.optimizer_d = optimizer_d
+    gan_loss = losses.GANLoss(discriminator)
+    state.gan_loss = gan_loss
+    return state
+
+def step(state, batch, accel):
+    fake = state.generator(batch)
+    output = {"disc": state.gan_loss.discriminator_loss(fake, batch)}
+    state.optimizer_d.zero_grad()
+    accel.backward(output["disc"])
+    accel.step(state.optimizer_d)
+    output["gen"] = state.gan_loss.generator_loss(fake, batch)
+    state.optimizer_g.zero_grad()
+    accel.backward(output["gen"])  # TL407 hint | says: `gan_loss`
+    accel.step(state.optimizer_g)
+
+# case: a part of the generator, and another model, are frozen
+opt_d = torch.optim.SGD(netD.parameters(), lr=0.1)
+opt_g = torch.optim.SGD(netG.parameters(), lr=0.1)
+for p in netG.encoder.parameters():
+    p.requires_grad = False
+requires_grad(netE, False)
+for z in loader:
+    opt_d.zero_grad()
+    netD(netG(z).detach()).mean().backward()
+    opt_d.step()
+    opt_g.zero_grad()
+    (-netD(netG(z)).mean()).backward()  # TL407 hint
+    opt_g.step()
+
+# case: a function freezes what it is given, by the name of its parameter
+def learn(model, on):
+    for p in model.parameters():
+        p.requires_grad = on
+
+opt_d = torch.optim.SGD(netD.parameters(), lr=0.1)
+opt_g = torch.optim.SGD(netG.parameters(), lr=0.1)
+for z in loader:
+    learn(netD, True)
+    opt_d.zero_grad()
+    netD(netG(z).detach()).mean().backward()
+    opt_d.step()
+    learn(netD, False)
+    opt_g.zero_grad()
+    (-netD(netG(z)).mean()).backward()
+    opt_g.step()
+
+# case: a list of models is frozen
+class Model:
+    def __init__(self):
+        self.opt_g = torch.optim.Adam(self.netG.parameters())
+        self.opt_d = torch.optim.Adam(self.netD.parameters())
+
+    def step(self, z):
+        for net in [self.netD, self.netE]:
+            for p in net.parameters():
+                p.requires_grad = False
+        self.opt_g.zero_grad()
+        (-self.netD(self.netG(z)).mean()).backward()
+        self.opt_g.step()
+        self.opt_d.zero_grad()
+        self.netD(self.netG(z).detach()).mean().backward()
+        self.opt_d.step()
+
+# case: one optimizer of a loop over both
+class Trainer:
+    def step(self, z):
+        for optimizer in (self.opt_g, self.opt_d):
+            optimizer.zero_grad()
+        self.netD(self.netG(z)).mean().backward()
+        for optimizer in (self.opt_g, self.opt_d):
+            optimizer.step()
+
+# case: within a context that freezes
+opt_d = torch.optim.SGD(netD.parameters(), lr=0.1)
+opt_g = torch.optim.SGD(netG.parameters(), lr=0.1)
+for z in loader:
+    opt_d.zero_grad()
+    netD(netG(z).detach()).mean().backward()
+    opt_d.step()
+    opt_g.zero_grad()
+    with frozen(netD):
+        (-netD(netG(z)).mean()).backward()
+    opt_g.step()
