@@ -40,12 +40,14 @@ class Through(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A backward pass and where it goes; or a call that zeroes gradients, or a step, and whose."""
+    """A backward pass and where it goes; a call that zeroes gradients, or a step, and whose; or a
+    forward pass of a model."""
 
     call: cst.Call
     route: Route = _NOWHERE
     names: frozenset[str] = frozenset()
     zeroes: bool = False
+    ran: str = ""
 
 
 class _Frame:
@@ -204,6 +206,7 @@ class _Follow:
             return _NOWHERE
         if model:
             if not self._module.evaluations.grad_is_off(call):
+                self.events.append(Event(call, ran=model))
                 inside = {Through(model, each.outer) for each in given}
                 frame.done[call] = _short(given | {Through(model)} | inside)
             return frame.done[call]

@@ -49,8 +49,9 @@ for images, _ in loader:
 
 ## When it is silent
 For a model that the file turns gradients off for, by `requires_grad_(False)`, in a loop over its
-parameters, or by a function such as `set_requires_grad` or `freeze`; where the gradients are zeroed,
-or an optimizer steps, in another file; where one optimizer has the parameters of both models, or
+parameters, or by a function such as `set_requires_grad` or `freeze`; where the gradients are
+zeroed, or an optimizer steps, in another file; where one optimizer has the parameters of both
+models, or
 both step after the same backward pass; in tests.
 Calls of functions of the same file are followed. An optimizer that is made elsewhere belongs to the
 model of the same name, `optims["d"]` to `nets.discriminator`.
@@ -76,7 +77,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.uses import calls_of
-from torchlint.rule import Effect, Match, Module, Rule, Tier, because, method
+from torchlint.rule import Effect, Match, Module, Related, Rule, Tier, because, method
 
 from ._gradient_switches import are_switched
 from ._loss_routes import EACH, Event, events
@@ -91,6 +92,7 @@ class _Wasted(NamedTuple):
     model: str
     trained: str
     is_outer: bool
+    forward: cst.Call
 
 
 def _throws_some_away(match: Match) -> list[_Wasted]:
@@ -107,6 +109,13 @@ def _message(match: Match) -> str:
     return f"{thrown}; detach its output before `{wasted[0].trained}` takes it."
 
 
+def _forward_passes(match: Match) -> tuple[Related, ...]:
+    wasted: list[_Wasted] = match.found(list)
+    said = "they must be off before this forward pass"
+    starts = sorted({match.module.span(each.forward)[0] for each in wasted if each.is_outer})
+    return tuple(Related(match.module.path, at, said) for at in starts)
+
+
 rule = Rule(
     code="TL407",
     effect=Effect.LARGE,
@@ -114,6 +123,7 @@ rule = Rule(
     tier=Tier.HINT,
     finds=(method("backward", "manual_backward", where=(_throws_some_away,)),),
     message=_message,
+    related=_forward_passes,
     change="gradients must be off in the forward pass of this loss already",
 )
 
@@ -152,13 +162,14 @@ def _wasted_at(at: int, happened: list[Event], module: Module) -> list[_Wasted]:
     route = happened[at].route
     inners, known = {each.inner for each in route}, optimizers_of(module)
     steps_next = _steps_next(at, happened, module)
+    ran = {each.ran: each.call for each in happened[:at]}
     for outer, inner in route:
         fates = [_is_zeroed(each, at, happened, module) for each in (outer, inner)]
         trains_others = fates[0] and steps_next and outer not in inners
         if fates == [True, False] or trains_others:
-            wasted[outer] = _Wasted(outer, inner, is_outer=True)
+            wasted[outer] = _Wasted(outer, inner, True, ran[outer])
         elif fates == [False, True] and outer not in wrapping(module):
-            wasted[inner] = _Wasted(inner, outer, is_outer=False)
+            wasted[inner] = _Wasted(inner, outer, False, ran[inner])
     kept = (each for each in wasted if not are_switched({each, *known[each]}, module))
     return [wasted[model] for model in sorted(kept)]
 

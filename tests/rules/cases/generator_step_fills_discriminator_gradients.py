@@ -20,7 +20,7 @@ for z in loader:
     netG.zero_grad()
     output = netD(fake)
     errG = criterion(output, 1)
-    errG.backward()  # TL407 hint | no fix: forward pass | says: gradients of `netD` … `requires_grad_(False)` on it
+    errG.backward()  # TL407 hint | no fix: forward pass | says: gradients of `netD` … `requires_grad_(False)` on it | see: netD(fake)
     opt_g.step()
 
 # case: the generator learns first
