@@ -51,8 +51,7 @@ for images, _ in loader:
 For a model that the file turns gradients off for, by `requires_grad_(False)`, in a loop over its
 parameters, or by a function such as `set_requires_grad` or `freeze`; where the gradients are
 zeroed, or an optimizer steps, in another file; where one optimizer has the parameters of both
-models, or
-both step after the same backward pass; in tests.
+models, or both step after the same backward pass; in tests.
 Calls of functions of the same file are followed. An optimizer that is made elsewhere belongs to the
 model of the same name, `optims["d"]` to `nets.discriminator`.
 It is a hint: compared with a large generator, a small discriminator costs little.

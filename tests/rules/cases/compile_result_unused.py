@@ -132,3 +132,60 @@ torch.compile(model)
 
 # case: behind a word in quotes
 if cfg["compile"]: torch.compile(model)  # TL510
+
+# case: only methods of it are called
+class Trainer:
+    def __init__(self, policy, config):
+        self.policy = policy
+        if config.compile:
+            self.policy = torch.compile(self.policy)  # TL510 hint | says: but `compute_loss` runs instead | no fix: not known
+        self.optimizer = torch.optim.AdamW(self.policy.parameters())
+
+    def step(self, batch):
+        self.policy.train()
+        return self.policy.compute_loss(batch)
+
+# case: only parts of it run
+def main(model, loader):
+    model = torch.compile(model)  # TL510 hint | says: `encoder.embed`
+    for x, y in loader:
+        loss = criterion(model.encoder.embed(x), y)
+
+# case: it was given away before
+class Agent:
+    def __init__(self, config):
+        self.world = World(config)
+        self.behavior = Behavior(self.world)
+        self.world = torch.compile(self.world)  # TL510 hint
+        self.reward = lambda x: reward(self.world, x)
+
+    def train(self, data):
+        post, metrics = self.world.learn(data)
+
+# case: it is called, also as forward and by another object
+class Trainer:
+    def __init__(self, net, head):
+        self.net = torch.compile(net)
+        self.head = torch.compile(head)
+        self.policy = torch.compile(net)
+
+    def step(self, batch):
+        loss = self.head.loss(self.head.forward(batch), batch)
+        loss = loss + self.policy.loss(batch)
+        return loss, self.net.loss(self.net(batch), batch)
+
+def run(trainer, x):
+    return trainer.policy(x)
+
+# case: something else gets it, or is asked of it
+def main(model, loader):
+    model = torch.compile(model)
+    logits = model.score(x)
+    evaluate(model, loader)
+
+def prepare(model, config):
+    model = torch.compile(model)
+    optimizer = model.configure_optimizers(config)
+    model.load_state_dict(config)
+    state = model.state_dict(config)
+    keep(optimizer, state)
