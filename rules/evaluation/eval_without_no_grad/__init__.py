@@ -69,6 +69,7 @@ from torchlint.rule import (
     Fix,
     Module,
     Project,
+    Related,
     Reported,
     Rule,
     Triggers,
@@ -76,7 +77,7 @@ from torchlint.rule import (
     edits,
 )
 
-from .evaluation_loops import evaluation_in
+from .evaluation_loops import evaluation_in, forward_passes
 from .evaluation_text import CALLED_WITHOUT, EVALUATES, may_evaluate
 
 rule = Rule(
@@ -117,6 +118,10 @@ def evaluates_with_gradients(loop: cst.For | cst.While, module: Module) -> Itera
         tier=evaluation.tier,
         fix=fix,
         needs=_called(function, module),
+        related=tuple(
+            Related(module.path, module.span(call)[0], "this forward pass records a graph")
+            for call in forward_passes(loop, module)
+        ),
     )
 
 

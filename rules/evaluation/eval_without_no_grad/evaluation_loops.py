@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from itertools import islice
 from typing import NamedTuple
 
 import libcst as cst
@@ -23,6 +24,7 @@ _NEEDS_GRADIENTS = re.compile(
 )
 _EVALUATOR = re.compile(r"(?:Evaluator|Validator)$")
 _TESTING = frozenset({"pytest", "unittest"})
+_MOST_PASSES = 3
 _KEEPS = frozenset({"append", "extend", "insert", "add", "put"})
 _WITH_GRAPH = Kind.DEVICE | Kind.TENSOR | Kind.LIKELY
 
@@ -79,6 +81,23 @@ def evaluation_in(loop: Loop, module: Module) -> EvaluationLoop | None:
         said = "a base class of another file may call this with gradients off"
         return because(None, said)
     return EvaluationLoop(named, switched, _is_over_loader(loop, module), _leaves(loop, module))
+
+
+def forward_passes(loop: Loop, module: Module) -> list[cst.Call]:
+    """The first calls of models in a loop, and of methods of these."""
+    calls = module.calls_within(loop.body)
+    models = {dotted_text(call.func) for call in calls if runs_model(call, module)}
+    passes = (
+        call
+        for call in calls
+        if call.args and not models.isdisjoint((dotted_text(call.func), _owner(call)))
+    )
+    return list(islice(passes, _MOST_PASSES))
+
+
+def _owner(call: cst.Call) -> str:
+    """`model` for `model.predict(x)`."""
+    return dotted_text(call.func).rpartition(".")[0]
 
 
 def is_of_evaluator(function: cst.FunctionDef, module: Module) -> bool:
