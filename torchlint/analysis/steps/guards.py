@@ -136,6 +136,9 @@ def _counts_steps(node: cst.BaseExpression) -> bool:
     return any(each.search(name) for each in (_PROGRESS_WORDS, _INDEX_WORDS))
 
 
+_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+
+
 def _number(node: cst.BaseExpression) -> int | None:
     known = literal(node)
     return known if isinstance(known, int) and not isinstance(known, bool) else None
@@ -245,6 +248,17 @@ def _bound_of_progress(
         return None
     calls = any(isinstance(node, cst.Call) for node in within(compared.comparator))
     return None if calls else compared.comparator
+
+
+def compares_progress(test: cst.BaseExpression) -> bool:
+    """Whether a condition compares a count of steps or epochs: `step > warmup`, `2 <= epoch`."""
+    compared = (each for each in within(test) if isinstance(each, cst.Comparison))
+    return any(
+        _PROGRESS_WORDS.search(snake(dotted_text(side).rpartition(".")[2]))
+        for each in compared
+        if isinstance(each.comparisons[0].operator, _ORDERS)
+        for side in (each.left, each.comparisons[0].comparator)
+    )
 
 
 def skips_most(test: cst.BaseExpression) -> bool:
