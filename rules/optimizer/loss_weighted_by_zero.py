@@ -58,8 +58,8 @@ from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Context, Module, Related, Reported, Rule, Tier, because
 
-_ZERO = r"0(?:\.0*)?"
-_LATER = r"[^\n]{0,80}(?i:iter|step|epoch)"
+_ZERO = r"0(?:\.0?)?"
+_IS_ZERO = rf"\n[ \t]{{0,40}}\w{{1,40}} = {_ZERO}"
 _TENSOR = Kind.DEVICE | Kind.TENSOR | Kind.LIKELY
 _REDUCES = frozenset({"mean", "norm", "sum"})
 _DELAYS = "adopt_weight"
@@ -71,10 +71,9 @@ rule = Rule(
     tier=Tier.HINT,
     contexts=(Context.HOT,),
     triggers=(
-        rf"\bif\b{_LATER}[^\n]{{0,80}}\belse\s+{_ZERO}(?![\w.])|= *{_ZERO} +if\b{_LATER}|"
-        rf"\b{_DELAYS}\(|\bif\b{_LATER}[^\n]{{0,80}}:\s*\n\s+\w+ *= *{_ZERO}\s|"
-        rf"\belse:\s*\n\s+\w+ *= *{_ZERO}\s|\b\w+ *= *{_ZERO}\s*\n\s*if\b{_LATER}",
-        r"backward|training_step|[lL]oss",
+        rf"[<>][^\n]{{0,80}}\belse {_ZERO}|= {_ZERO} if\b|\b{_DELAYS}\(|:{_IS_ZERO}|"
+        rf"{_IS_ZERO}\n[ \t]{{0,40}}if\b",
+        r"[lL]oss",
     ),
 )
 _MESSAGE = (
