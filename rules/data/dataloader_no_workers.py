@@ -70,6 +70,7 @@ from torchlint.analysis.loading.dataset_classes import Cost, dataset_class
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loader_reads import Reads, reads_of
 from torchlint.analysis.loading.loaders import (
+    LOADERS_OF_LIBRARIES,
     Loader,
     forwarding_loader,
     is_left_alone,
@@ -111,6 +112,7 @@ _FIXED = "Load with four workers; random numbers drawn in the dataset will diffe
 _UNGUARDED = 'the loader is read without an `if __name__ == "__main__"` guard around it'
 _IN_NOTEBOOK = f"the notebook itself defines a dataset, {ONLY_FORKED}"
 _UNSURE = "the dataset is unknown, and the workers of an iterable dataset repeat its samples"
+_NAMED = "the number is set elsewhere, and may be of several loaders"
 _CHOSEN = "an option decides how many workers there are"
 _ON_THE_FLY = ("with_transform", "set_transform")
 _MEDIA = frozenset({"images", "audio", "audios", "videos", "raw_speech"})
@@ -158,12 +160,14 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         return because((), _NO_TABLE, loader.dataset)
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
     repeats = _UNSURE if unsure and not dataset.indexed else ""
-    held_reason = _held_at_the_call(loader, module) or dataset.held or repeats
+    named = "" if loader.zero is None or module.literal(loader.zero) == 0 else _NAMED
+    held_reason = named or _held_at_the_call(loader, module) or dataset.held or repeats
     works = dataset.cost is Cost.WORK
     reads = reads_of(call, module)
     tier = Tier.DEFAULT
-    if loader.option:
-        tier = because(Tier.HINT, "`{}` may be given", loader.option)
+    option = loader.workers.option
+    if option:
+        tier = because(Tier.HINT, "`{}` may be given", option)
     elif unsure:
         tier = because(Tier.HINT, _NOBODY_KNOWS, loader.dataset)
     elif dataset.cost is Cost.TABLE:
@@ -172,15 +176,16 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         tier = because(Tier.HINT, "a single evaluation reads this loader, once in a run")
     # A notebook is a whole program; of another file, the training may not have been given.
     whole = module.is_notebook and reads is Reads.OTHER
-    elsewhere = _Elsewhere(loader.imported, dataset.imported, works, reads.value, loader.option)
+    elsewhere = _Elsewhere(loader.imported, dataset.imported, works, reads.value, *loader.workers)
+    waits = loader.imported or dataset.imported or whole or loader.workers.elsewhere
     return rule.report(
         module,
         call,
-        _message(dataset.reason, reads, loader.option),
+        _message(dataset.reason, reads, option),
         tier=tier,
-        fix=(_CHOSEN if loader.option else held_reason)
+        fix=(_CHOSEN if option else held_reason)
         or _four_workers(loader.call, loader.zero, "num_workers", module),
-        needs=elsewhere if loader.imported or dataset.imported or whole else None,
+        needs=elsewhere if waits else None,
         else_hint=(Context.TRAINS,) if whole else (),
     )
 
@@ -277,19 +282,26 @@ def _facts_of(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
 
 class _Elsewhere(NamedTuple):
     """The dotted names of a loader and a dataset whose classes other files define, if any;
-    whether this file shows that a sample costs something; what it reads the loader for; and the
-    option that may ask for workers."""
+    whether this file shows that a sample costs something; what it reads the loader for; and what
+    is known of the option that may ask for workers, as `NoWorkers` has it."""
 
     loader: str
     dataset: str
     works: bool
     reads: str
     option: str
+    elsewhere: bool
+    fallback: bool
+    passed: bool
 
 
 @rule.settle(_Elsewhere)
 def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | None:
-    if needs.loader and _fact_about("loader", needs.loader, finding.path, project) is None:
+    if needs.elsewhere and not project.is_zero_by_default(
+        finding.path, needs.option, fallback=needs.fallback, passed=needs.passed
+    ):
+        return because(None, "nothing shows that `{}` is 0 by default", needs.option)
+    if needs.loader and not _is_loader(needs.loader, finding.path, project):
         unknown = "`{}` is not known to be a `DataLoader` without workers"
         return because(None, unknown, needs.loader)
     if not needs.dataset:
@@ -310,6 +322,11 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
     elif reason:
         finding = finding._replace(message=_message(reason, Reads(needs.reads), needs.option))
     return without_fix(finding, held_reason) if held_reason and not finding.withheld else finding
+
+
+def _is_loader(dotted: str, path: str, project: Project) -> bool:
+    known = dotted in LOADERS_OF_LIBRARIES
+    return known or _fact_about("loader", dotted, path, project) is not None
 
 
 def _fact_about(kind: str, dotted: str, path: str, project: Project) -> Fact | None:

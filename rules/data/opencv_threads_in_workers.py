@@ -97,7 +97,8 @@ def runs_threads_in_each_worker(call: cst.Call, module: Module) -> Iterable[Repo
         return ()
     if threaded is None:
         return because((), "no dataset of the file calls what OpenCV does in threads")
-    if loads and loader_without_workers(call, module) is not None:
+    loader = loader_without_workers(call, module) if loads else None
+    if loader is not None and not loader.workers.elsewhere:
         return because((), "this loader has no worker processes")
     message = (
         "OpenCV starts threads on all processors in each worker of a loader; call "

@@ -17,6 +17,7 @@ from torchlint.analysis.training.chosen_branches import ANYTHING, GIVEN, refused
 from torchlint.analysis.values.kinds import sounds_like_tensors
 from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, FARTHEST_CALL, received
+from torchlint.project.option_defaults import is_zero_by_default
 from torchlint.project.programs import Programs
 from torchlint.project.symbols import Key
 
@@ -136,6 +137,14 @@ class Project:
         """Whether one of the files matches a clue that a rule declared."""
         pattern = self._clues[name]
         return any(self._word_search.matches(path, pattern) for path in paths)
+
+    def is_zero_by_default(
+        self, path: str, option: str, *, fallback: bool = False, passed: bool = False
+    ) -> bool:
+        """Whether the programs of a file have an option that is 0 unless it is given."""
+        return is_zero_by_default(
+            option, self.programs(path), self._word_search, fallback=fallback, passed=passed
+        )
 
     def place_of(self, clue: Clue) -> tuple[str, int] | None:
         """The first file that matches a clue, and the row of the match."""

@@ -218,7 +218,193 @@ loader = DataLoader(datasets.MNIST("."), num_workers=args.num_workers)
 
 # case: workers from a parameter that defaults to 0
 def load(workers=0):
+    return DataLoader(datasets.MNIST("."), num_workers=workers)  # TL101 hint | no fix: an option decides | says: Unless the option `workers`
+
+# case: workers from a parameter that callers of the file leave at 0
+def load(workers=0):
+    return DataLoader(datasets.MNIST("."), num_workers=workers)  # TL101 hint
+
+train(load())
+
+# case: workers from a parameter for which a caller of the file passes some
+def load(workers=0):
     return DataLoader(datasets.MNIST("."), num_workers=workers)
+
+train(load(), load(4))
+
+# case: workers from a parameter for which a caller in another file passes some
+def load(workers=0):
+    return DataLoader(datasets.MNIST("."), num_workers=workers)
+# file: main.py
+from train import load
+load(workers=8)
+
+# case: workers from a constant
+WORKERS = 0
+def load():
+    return DataLoader(datasets.MNIST("."), num_workers=WORKERS)  # TL101 | no fix: the number is set elsewhere
+
+# case: workers from a constant with a reason
+WORKERS = 0  # Windows
+def load():
+    return DataLoader(datasets.MNIST("."), num_workers=WORKERS)
+
+# case: workers from a constant that is not always 0
+workers = 0 if sys.platform == "win32" else 4
+loader = DataLoader(datasets.MNIST("."), num_workers=workers)
+
+# case: an option of another file
+from options import parse
+args = parse()
+loader = DataLoader(datasets.MNIST("."), num_workers=args.num_workers)  # TL101 hint | says: Unless the option `num_workers`
+# file: options.py
+import argparse
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument(
+        "--num-workers", type=int, help="processes (per loader)", default=0
+    )
+    return parser.parse_args()
+
+# case: an option of another file with another default
+from options import parse
+args = parse()
+loader = DataLoader(datasets.MNIST("."), num_workers=args.num_workers)
+# file: options.py
+import argparse
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--num-workers", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+# case: an option that the program raises
+from options import parse
+args = parse()
+if args.num_workers == 0:
+    args.num_workers = os.cpu_count()
+loader = DataLoader(datasets.MNIST("."), num_workers=args.num_workers)
+# file: options.py
+import argparse
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--num-workers", type=int, default=0)
+    return parser.parse_args()
+
+# case: a field of a dataclass, clamped
+from options import Options
+args = Options()
+args.workers = min(max(0, args.workers), args.batch_size)
+loader = DataLoader(datasets.MNIST("."), num_workers=args.workers)  # TL101 hint
+# file: options.py
+from dataclasses import dataclass
+@dataclass
+class Options:
+    workers: int = 0        # -1: as many as there are processors
+
+# case: a field of a dataclass with a maker
+from options import Options
+args = Options()
+loader = DataLoader(datasets.MNIST("."), num_workers=min(args.workers, 8))  # TL101 hint
+# file: options.py
+from dataclasses import dataclass, field
+@dataclass
+class Options:
+    workers: int = field(default=0, metadata={"help": "processes"})
+
+# case: a field of a dataclass that is not 0
+from options import Options
+args = Options()
+loader = DataLoader(datasets.MNIST("."), num_workers=args.workers)
+# file: options.py
+from dataclasses import dataclass, field
+@dataclass
+class Options:
+    workers: int = field(default=2, metadata={"help": "processes"})
+
+# case: an option of click
+import click
+@click.command()
+@click.option("--num-workers", default=0)
+def main(num_workers):
+    train(DataLoader(datasets.MNIST("."), num_workers=num_workers))  # TL101 hint
+
+# case: an option of typer
+import typer
+def main(num_workers: int = typer.Option(0, help="processes")):
+    train(DataLoader(datasets.MNIST("."), num_workers=num_workers))  # TL101 hint
+
+# case: an option of absl
+from absl import flags
+flags.DEFINE_integer("num_workers", 0, "Processes.")
+FLAGS = flags.FLAGS
+def main(_):
+    train(DataLoader(datasets.MNIST("."), num_workers=FLAGS.num_workers))  # TL101 hint
+
+# case: a dict of settings
+config = {"batch_size": 8, "num_workers": 0}
+def main():
+    train(DataLoader(datasets.MNIST("."), num_workers=config["num_workers"]))  # TL101 hint
+
+# case: a dict of settings that has some
+config = {"batch_size": 8, "num_workers": 2}
+def main():
+    train(DataLoader(datasets.MNIST("."), num_workers=config["num_workers"]))
+
+# case: settings of another file, by attribute
+from defaults import cfg
+def main():
+    train(DataLoader(datasets.MNIST("."), num_workers=cfg.DATA.NUM_WORKERS))  # TL101 hint
+# file: defaults.py
+from yacs.config import CfgNode
+cfg = CfgNode()
+cfg.DATA = CfgNode()
+cfg.DATA.NUM_WORKERS = 0
+
+# case: what no file sets is 0
+def main(config):
+    train(DataLoader(datasets.MNIST("."), num_workers=config.get("num_workers", 0)))  # TL101 hint
+
+# case: what no file sets is unknown
+def main(config):
+    train(DataLoader(datasets.MNIST("."), num_workers=config.get("num_workers")))
+
+# case: what no file sets is 4
+def main(args):
+    train(DataLoader(datasets.MNIST("."), num_workers=getattr(args, "num_workers", 4)))
+
+# case: an attribute that a constructor sets
+class Data:
+    def __init__(self, num_workers: int = 0):
+        self.num_workers = num_workers
+    def train_dataloader(self):
+        return DataLoader(datasets.MNIST("."), num_workers=self.num_workers)  # TL101 hint
+
+# case: an attribute that a constructor sets, by an option that gives some
+class Data:
+    def __init__(self, num_workers: int = 0):
+        self.num_workers = num_workers
+    def train_dataloader(self):
+        return DataLoader(datasets.MNIST("."), num_workers=self.num_workers)
+# file: main.py
+from train import Data
+parser.add_argument("--num_workers", type=int, default=8)
+args = parser.parse_args()
+Data(num_workers=args.num_workers)
+
+# case: an option that is shared by several processes
+parser.add_argument("--workers", type=int, default=0)
+args = parser.parse_args()
+args.workers = int((args.workers + gpus - 1) / gpus)
+loader = DataLoader(datasets.MNIST("."), num_workers=args.workers // 2)  # TL101 hint
+
+# case: the loader of graphs with an option that is 0
+from torch_geometric.loader import DataListLoader, DataLoader as Graphs
+parser.add_argument("--workers", type=int, default=0)
+args = parser.parse_args()
+make = DataListLoader if torch.cuda.device_count() > 1 else Graphs
+loader = make(dataset=graphs, num_workers=args.workers)  # TL101 hint
 
 # case: workers but for debugging
 loader = DataLoader(datasets.MNIST('.'), num_workers=0 if debug else 4)

@@ -14,10 +14,10 @@ from torchlint.analysis.literals import (
     has_star_args,
     has_star_kwargs,
     literal,
-    option_names,
 )
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.loading.loader_reads import feeds_nothing
+from torchlint.analysis.loading.worker_counts import NoWorkers, no_workers, option_called
 from torchlint.analysis.names import Binding, How
 from torchlint.analysis.uses import calls_of, method_name, passed_for, reads_of_targets
 from torchlint.because import because
@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 LOADER = "torch.utils.data.DataLoader"
+LOADERS_OF_LIBRARIES = frozenset(
+    {
+        *(f"torch_geometric.{each}.DataLoader" for each in ("data", "loader")),
+        *(f"torch_geometric.{each}.DataListLoader" for each in ("data", "loader")),
+        "torch_geometric.loader.dataloader.DataLoader",
+        "torch_geometric.loader.data_list_loader.DataListLoader",
+        "dgl.dataloading.DataLoader",
+        "dgl.dataloading.GraphDataLoader",
+        "torchdata.stateful_dataloader.StatefulDataLoader",
+    }
+)
+"""Loaders that pass their keyword arguments on to a `DataLoader`."""
+_GRAPHS = ("torch_geometric.", "dgl.")
 _WORKERS = 5
 _MAY_BE_PASSED = "`*` or `**` of this call may pass `num_workers`"
 _ON_PURPOSE = re.compile(
@@ -49,7 +62,7 @@ class Loader:
     zero: cst.BaseExpression | None
     collate: cst.BaseExpression | None
     imported: str = ""
-    option: str = ""
+    workers: NoWorkers = NoWorkers()
 
 
 def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
@@ -66,19 +79,20 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
         return because(None, _MAY_BE_PASSED)
     given = argument(call, "num_workers", kind.position)
     passed = [*extra.get("num_workers", ()), *([given] if given is not None else [])]
-    option = ""
+    workers = NoWorkers()
     for each in passed:
-        made = _option_of(each, module) if isinstance(each, cst.Attribute) else None
-        if made is not None and _is_zero(argument(made, "default")):
-            option = option_names(made)[-1]
-        elif not _is_zero(each):
+        found = no_workers(each, module)
+        if found is None:
             return because(None, "`num_workers` is {:code} here", each)
+        workers = found if found.option else workers
+    if not passed and kind.imported.startswith(_GRAPHS):
+        return because(None, "graphs are mostly in memory, where workers pay off less")
     dataset = argument(call, "dataset", 0)
     if dataset is None:
         return because(None, "no dataset is passed here")
     collate = argument(call, "collate_fn", 6) or next(iter(extra.get("collate_fn", ())), None)
     zero = passed[0] if passed else None
-    return Loader(call, dataset, zero, collate, kind.imported, option)
+    return Loader(call, dataset, zero, collate, kind.imported, workers)
 
 
 def has_workers(call: cst.Call, module: Module) -> bool:
@@ -125,14 +139,8 @@ def _callers_ask_for_some(binding: Binding, module: Module) -> bool:
 
 def _option_asks_for_some(node: cst.Attribute, module: Module) -> bool:
     """Whether `args.workers` is an option of the file whose default is a number of workers."""
-    made = _option_of(node, module)
+    made = option_called(node.attr.value, module)
     return made is not None and _is_some(argument(made, "default"))
-
-
-def _option_of(node: cst.Attribute, module: Module) -> cst.Call | None:
-    """The `add_argument` that makes `args.workers`."""
-    calls = module.calls_by_method.get("add_argument", ())
-    return next((call for call in calls if node.attr.value in option_names(call)), None)
 
 
 def _is_zero(node: cst.BaseExpression | None) -> bool:
@@ -158,7 +166,9 @@ def _kind(call: cst.Call, module: Module) -> _Kind | None:
         if name.startswith(":"):
             class_ = module.definitions.class_named(name)
             return None if class_ is None else _subclass(class_, module)
-        if name.endswith("DataLoader") and not name.startswith("torch."):
+        if name in LOADERS_OF_LIBRARIES or (
+            name.endswith("DataLoader") and not name.startswith("torch.")
+        ):
             return _Kind(None, imported=name)
     return None
 
@@ -219,13 +229,18 @@ def _whole_dataset(loader: Loader, module: Module) -> bool:
 
 
 def _has_reason(loader: Loader, module: Module) -> bool:
-    """Whether a comment on the lines of the call, or right above, says why there are none."""
-    first, last = module.span(loader.call)
-    above = module.lines[first.row - 2] if first.row > 1 else ""
-    here = module.lines[first.row - 1 : last.row]
-    if above.lstrip().startswith("#"):
-        here = [above, *here]
-    return any(_ON_PURPOSE.search(line) for line in here)
+    """Whether a comment on the lines of the call or of a constant, or right above, says why there
+    are none."""
+    named = module.flow.reaching(loader.zero) if isinstance(loader.zero, cst.Name) else ()
+    for node in (loader.call, *(each.node for each in named)):
+        first, last = module.span(node)
+        above = module.lines[first.row - 2] if first.row > 1 else ""
+        here = module.lines[first.row - 1 : last.row]
+        if above.lstrip().startswith("#"):
+            here = [above, *here]
+        if any(_ON_PURPOSE.search(line) for line in here):
+            return True
+    return False
 
 
 # import time -------------------------------------------------------------------------------
