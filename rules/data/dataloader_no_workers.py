@@ -35,9 +35,12 @@ loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True
 - Loaders that are only counted (`len(loader)`), and those whose batches the file only looks at:
   `next(iter(loader))`, a loop that ends after a few of them or only prints.
 - Trainers whose texts are tokenized beforehand, or whose arguments a parser fills in.
-- `num_workers=args.workers`, unless the file has the option and its default is 0: that is a hint;
-  `**kwargs` whose content the code does not show, and a 0 next to a comment that gives a reason
+- `num_workers=args.workers`, unless the program has the option and its default is 0: that is a
+  hint. So is a parameter, an attribute or a setting that is 0 by default, if no caller passes a
+  number and the program does not read its settings from YAML or TOML.
+- `**kwargs` whose content the code does not show, and a 0 next to a comment that gives a reason
   (debugging, Windows, HDF5, determinism).
+- The loaders of PyTorch Geometric and DGL, unless they are given 0 workers.
 - Tests and documentation.
 
 ## Fix safety
@@ -283,7 +286,7 @@ def _facts_of(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
 class _Elsewhere(NamedTuple):
     """The dotted names of a loader and a dataset whose classes other files define, if any;
     whether this file shows that a sample costs something; what it reads the loader for; and what
-    is known of the option that may ask for workers, as `NoWorkers` has it."""
+    is known of the option that may ask for workers, as `Workers` has it."""
 
     loader: str
     dataset: str
@@ -292,13 +295,12 @@ class _Elsewhere(NamedTuple):
     option: str
     elsewhere: bool
     fallback: bool
-    passed: bool
 
 
 @rule.settle(_Elsewhere)
 def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | None:
     if needs.elsewhere and not project.is_zero_by_default(
-        finding.path, needs.option, fallback=needs.fallback, passed=needs.passed
+        finding.path, needs.option, fallback=needs.fallback
     ):
         return because(None, "nothing shows that `{}` is 0 by default", needs.option)
     if needs.loader and not _is_loader(needs.loader, finding.path, project):

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `next(iter(loader))` on every training step, and a `DataLoader` that every step, or every
-epoch, builds again from the same dataset.
+epoch, builds again from the same dataset. As a hint, it reports a loader with workers that a
+function builds and reads, if a loop calls that function in each of its rounds.
 
 ## Why it is slow
 `iter(loader)` begins a pass over the data: it shuffles the indices of the whole dataset and starts
@@ -62,13 +63,14 @@ import re
 
 import libcst as cst
 
+from torchlint.analysis.loading.loader_loops import readings
 from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.training.batches import runs_per_batch
-from torchlint.analysis.uses import occurrences
-from torchlint.rule import Effect, Match, Module, Rule, because, calls, once
+from torchlint.analysis.uses import calls_of, method_behind, occurrences, parameters_of
+from torchlint.rule import Effect, Match, Module, Rule, Tier, because, calls, once
 
 _LOADER = "torch.utils.data.DataLoader"
 _LOADER_WORDS = re.compile(r"(?:loader|_dl)s?$", re.IGNORECASE)
@@ -209,6 +211,49 @@ def _is_built_again(match: Match) -> bool:
     return optimizer is None or because(False, runs, optimizer)
 
 
+def _is_built_per_epoch(match: Match) -> bool:
+    """Whether a function that a loop calls builds a loader with workers, and reads it, from a
+    dataset that neither of them changes."""
+    call, module = match.call, match.module
+    function, dataset = module.function(call), module.argument(call, "dataset", 0)
+    if function is None or not isinstance(dataset, cst.Name):
+        return because(False, "no function of the file is given the dataset")
+    if _loop(match) is not None or not has_workers(call, module):
+        return because(False, "it has no workers that the file shows, or is built in a loop")
+    if not any(each.loop is not None for each in readings(call, module)):
+        return because(False, "the function does not read the loader itself")
+    for use in occurrences(dataset, module):
+        changes = method_behind(use, module)
+        if changes is not None and module.function(use) is function:
+            return because(False, "{:code} may change the dataset", changes)
+    return any(_hands_on_the_same(each, dataset, function, module) for each in _calls(match))
+
+
+def _calls(match: Match) -> list[cst.Call]:
+    function = match.module.function(match.call)
+    return [] if function is None else list(calls_of(function, match.module))
+
+
+def _hands_on_the_same(
+    caller: cst.Call, dataset: cst.Name, function: cst.FunctionDef, module: Module
+) -> bool:
+    """Whether a loop calls a function in each of its rounds with the same dataset."""
+    loop = next(module.loops.loops_around(caller), None)
+    if loop is None or module.loops.guard(caller, loop) is not None:
+        return because(False, "no loop calls {:code} in each of its rounds", function.name)
+    if _made_optimizer(module, loop) is not None:
+        return because(False, "each round is a run of its own, with a new optimizer: {}", loop)
+    names = [each.name.value for each in parameters_of(function)]
+    position = names.index(dataset.value) if dataset.value in names else None
+    passed = module.argument(caller, dataset.value, position)
+    parts = [] if passed is None else list(module.within(passed))
+    other = any(isinstance(each, cst.Call) or _set_in(loop, each, module) for each in parts)
+    touched = isinstance(passed, cst.Name) and _touched_in(loop, passed, module)
+    if passed is None or other or touched:
+        return because(False, "each round may give {:code} another dataset", function.name)
+    return True
+
+
 def _ends_its_workers(match: Match) -> bool:
     """Whether the workers would end with each epoch anyway."""
     persistent = match.module.argument(match.call, "persistent_workers")
@@ -236,6 +281,13 @@ rule = Rule(
             hint_if=(_ends_its_workers,),
             message="Each round builds this loader again from the same dataset and starts its "
             "workers; build it before the loop.",
+        ),
+        calls(
+            _LOADER,
+            tier=Tier.HINT,
+            where=(_is_built_per_epoch,),
+            message="A loop calls this function in each of its rounds, which builds this loader "
+            "again and starts its workers; build it once, with `persistent_workers=True`.",
         ),
     ),
     unless=(_is_made_here, _goes_on),

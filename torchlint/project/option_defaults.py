@@ -15,38 +15,44 @@ if TYPE_CHECKING:
 _MAKERS = r"(?:(?:\w{1,40}\.)?(?:field|Field|Option|Argument)\(\s{0,40}(?:default\s?=\s?)?)?"
 _ZERO = r"0\s{0,40}(?:[,)#\n}]|\Z)"
 _CHOOSES = r"(?:\bor\b|\bif\b|cpu_count|max\((?!\s?0\b))"
+_DEFAULT = r"(?:default\s?=)?"
+_SETTINGS = r"\b(?:hydra|omegaconf|yaml|LightningCLI|jsonargparse|gin|toml|tomllib)\b"
+"""A program that reads such files may take the values of its fields from there."""
 _TARGET = r"(?m:^)[ \t]*(?:[\w.]{1,60}\.)?"
 
 
 def is_zero_by_default(
-    name: str, paths: Collection[str], search: WordSearch, *, fallback: bool, passed: bool
+    name: str, paths: Collection[str], search: WordSearch, *, fallback: bool
 ) -> bool:
     """Whether files say that an option is 0 unless it is given, and none says anything else.
 
     Args:
         name: the option, an identifier.
         fallback: it is 0 where no file says so.
-        passed: it may be the keyword of a call, too.
     """
-    zero, other, given = _patterns(name)
-    if not fallback and not any(search.matches(path, zero) for path in paths):
+    flag, field, other = _patterns(name)
+
+    def found(pattern: str) -> bool:
+        return any(search.matches(path, pattern) for path in paths)
+
+    if not found(flag) and (found(_SETTINGS) or not (fallback or found(field))):
         return False
-    refused = f"{other}|{given}" if passed else other
-    return not any(search.matches(path, refused) for path in paths)
+    return not found(other)
 
 
 @cache
 def _patterns(name: str) -> tuple[str, str, str]:
-    """What sets an option to 0, what sets it to anything else, and what passes a number for it."""
+    """What sets an option of the command line to 0, what sets a field or a parameter to 0, and what
+    sets them to anything else."""
     escaped = re.escape(name)
-    flag = escaped.replace("_", "[-_]")
+    dashed = escaped.replace("_", "[-_]")
     key = rf"[\"']{escaped}[\"']"
-    option = rf"[\"']--?{flag}[\"'](?:(?!add_argument|option\()[^\0]){{0,250}}?\bdefault\s?="
+    option = rf"[\"']--?{dashed}[\"'](?:(?!add_argument|option\()[^\0]){{0,250}}?\bdefault\s?="
     declared = rf"\b{escaped}\s?:\s?[\w.\[\]| ]{{1,40}}="
     absl = rf"DEFINE_integer\(\s{{0,40}}{key},"
-    places = ((option, ""), (declared, _MAKERS), (rf"{key}\s?:", ""), (absl, r"(?:default\s?=)?"))
-    zero = (
-        *(rf"{place}\s{{0,40}}{maker}{_ZERO}" for place, maker in places),
+    places = ((option, ""), (absl, _DEFAULT), (declared, _MAKERS), (rf"{key}\s?:", ""))
+    flag, absl, *fields = (rf"{place}\s{{0,40}}{maker}{_ZERO}" for place, maker in places)
+    fields += (
         rf"{_TARGET}{escaped}\s?=\s?0[ \t]*(?:#|(?m:$))",
         rf"\bdef \w{{1,60}}\([^()]{{0,250}}\b{escaped}\s?=\s?{_ZERO}",
     )
@@ -57,5 +63,6 @@ def _patterns(name: str) -> tuple[str, str, str]:
         rf"{key}\s?:(?!\s{{0,40}}{_ZERO})\s{{0,40}}[\d(]",
         rf"{_TARGET}{escaped}\s?={unlike}{same}[^\n]{{1,200}}(?<![,(\[])(?m:$)",
         rf"{_TARGET}{escaped}\s?=(?!=)[^\n]{{0,200}}{_CHOOSES}",
+        rf"\b{escaped}\s?=\s?[1-9]",
     )
-    return "|".join(zero), "|".join(other), rf"\b{escaped}\s?=\s?[1-9]"
+    return f"{flag}|{absl}", "|".join(fields), "|".join(other)

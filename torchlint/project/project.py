@@ -138,13 +138,14 @@ class Project:
         pattern = self._clues[name]
         return any(self._word_search.matches(path, pattern) for path in paths)
 
-    def is_zero_by_default(
-        self, path: str, option: str, *, fallback: bool = False, passed: bool = False
-    ) -> bool:
-        """Whether the programs of a file have an option that is 0 unless it is given."""
-        return is_zero_by_default(
-            option, self.programs(path), self._word_search, fallback=fallback, passed=passed
-        )
+    def is_zero_by_default(self, path: str, option: str, *, fallback: bool) -> bool:
+        """Whether the programs of a file have an option that is 0 unless it is given.
+
+        Args:
+            fallback: it is 0 where no file says so.
+        """
+        files = self.programs(path)
+        return is_zero_by_default(option, files, self._word_search, fallback=fallback)
 
     def place_of(self, clue: Clue) -> tuple[str, int] | None:
         """The first file that matches a clue, and the row of the match."""

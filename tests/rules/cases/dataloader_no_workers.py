@@ -366,6 +366,25 @@ cfg.DATA.NUM_WORKERS = 0
 def main(config):
     train(DataLoader(datasets.MNIST("."), num_workers=config.get("num_workers", 0)))  # TL101 hint
 
+# case: settings of another file, which may be overwritten by those of a YAML file
+from defaults import cfg
+def main():
+    train(DataLoader(datasets.MNIST("."), num_workers=cfg.DATA.NUM_WORKERS))
+# file: defaults.py
+import yaml
+cfg.DATA.NUM_WORKERS = 0
+cfg.update(yaml.safe_load(open("settings.yaml")))
+
+# case: workers from a parameter that callers of the file fill by a dict
+def main(dataset, num_workers: int = 0):
+    train(DataLoader(datasets.MNIST("."), num_workers=num_workers))
+parser.add_argument("--num-workers", type=int, default=4)
+main(**vars(parser.parse_args()))
+
+# case: the number of another loader
+def wrap(loader, num_workers=0):
+    return DataLoader(datasets.MNIST("."), num_workers=loader.num_workers)
+
 # case: what no file sets is unknown
 def main(config):
     train(DataLoader(datasets.MNIST("."), num_workers=config.get("num_workers")))

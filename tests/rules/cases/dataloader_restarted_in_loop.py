@@ -282,3 +282,91 @@ for epoch in range(90):
 # case: a loader outside of loops
 for images in DataLoader(data, num_workers=4):
     model(images).backward()
+
+# case: a function that each epoch calls with the same dataset
+def evaluate(data, model):
+    for images in DataLoader(data, num_workers=4):  # TL104 hint | says: build it once
+        model(images)
+for epoch in range(90):
+    evaluate(held_out, model)
+
+# case: a method that each epoch calls, with workers by an option
+class Runner:
+    def __init__(self, args):
+        self.workers = args.workers
+    def train(self, data):
+        for epoch in range(90):
+            self.fit(data["train"], epoch)
+    def fit(self, data, epoch):
+        loader = DataLoader(data, shuffle=True, num_workers=self.workers)  # TL104 hint
+        for images in loader:
+            model(images).mean().backward()
+parser.add_argument("--workers", type=int, default=4)
+
+# case: a function that each epoch calls, without workers
+def evaluate(data, model):
+    for images in DataLoader(data, num_workers=0):
+        model(images)
+for epoch in range(90):
+    evaluate(held_out, model)
+
+# case: a function that is called once
+def evaluate(data, model):
+    for images in DataLoader(data, num_workers=4):
+        model(images)
+evaluate(held_out, model)
+
+# case: a function that is called now and then
+def evaluate(data, model):
+    for images in DataLoader(data, num_workers=4):
+        model(images)
+for epoch in range(90):
+    if epoch % 30 == 0:
+        evaluate(held_out, model)
+
+# case: a function that each round gives another dataset
+def evaluate(data, model):
+    for images in DataLoader(data, num_workers=4):
+        model(images)
+for data in datasets:
+    evaluate(data, model)
+for fold in range(5):
+    evaluate(split(fold), model)
+
+# case: a function whose dataset the loop changes
+def fit(data, model):
+    for images in DataLoader(data, num_workers=4):
+        model(images).mean().backward()
+for epoch in range(90):
+    data.resample()
+    fit(data, model)
+
+# case: a function that changes its dataset
+def fit(data, model):
+    data.resample()
+    for images in DataLoader(data, num_workers=4):
+        model(images).mean().backward()
+for epoch in range(90):
+    fit(data, model)
+
+# case: a function for several runs
+def fit(data, model, optimizer):
+    for images in DataLoader(data, num_workers=4):
+        train(model, images, optimizer)
+for seed in range(5):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    fit(data, model, optimizer)
+
+# case: a function that makes its dataset
+def fit(files):
+    data = Photos(files)
+    for images in DataLoader(data, num_workers=4):
+        model(images).mean().backward()
+for epoch in range(90):
+    fit(files)
+
+# case: a function that hands its loader on
+def fit(data):
+    return DataLoader(data, num_workers=4)
+for epoch in range(90):
+    fit(data)

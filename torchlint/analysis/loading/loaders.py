@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import (
-    UNKNOWN,
     argument,
     has_star_args,
     has_star_kwargs,
@@ -17,9 +16,9 @@ from torchlint.analysis.literals import (
 )
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.loading.loader_reads import feeds_nothing
-from torchlint.analysis.loading.worker_counts import NoWorkers, no_workers, option_called
-from torchlint.analysis.names import Binding, How
-from torchlint.analysis.uses import calls_of, method_name, passed_for, reads_of_targets
+from torchlint.analysis.loading.worker_counts import KNOWN, Workers, no_workers, some_workers
+from torchlint.analysis.names import How
+from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
 from torchlint.because import because
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Loader:
     zero: cst.BaseExpression | None
     collate: cst.BaseExpression | None
     imported: str = ""
-    workers: NoWorkers = NoWorkers()
+    workers: Workers = KNOWN
 
 
 def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
@@ -79,7 +78,7 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
         return because(None, _MAY_BE_PASSED)
     given = argument(call, "num_workers", kind.position)
     passed = [*extra.get("num_workers", ()), *([given] if given is not None else [])]
-    workers = NoWorkers()
+    workers = KNOWN
     for each in passed:
         found = no_workers(each, module)
         if found is None:
@@ -96,51 +95,16 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
 
 
 def has_workers(call: cst.Call, module: Module) -> bool:
-    """Whether a loader has workers for certain: `num_workers=4`, also by a name."""
-    passed = made = argument(call, "num_workers", _WORKERS)
+    """Whether the file shows that a loader has workers, at least unless an option asks for none."""
+    passed = argument(call, "num_workers", _WORKERS)
     if passed is None:
         starred = has_star_args(call) or has_star_kwargs(call)
         none = "this loader has no worker processes, since `num_workers` is not passed"
         return because(False, _MAY_BE_PASSED if starred else none)
-    if isinstance(passed, cst.Name):
-        bindings = module.flow.reaching(passed)
-        known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
-        made = bindings[0].value if known else None
-        if len(bindings) == 1 and bindings[0].how is How.PARAMETER:
-            return _callers_ask_for_some(bindings[0], module)
+    if literal(passed) == 0:
+        return because(False, "`num_workers` is {:code} here", passed)
     unknown = "the file does not show how many workers there are: `num_workers` is {:code}"
-    if isinstance(made, cst.Attribute) and _option_asks_for_some(made, module):
-        return True
-    if isinstance(made, cst.Call):
-        counted = module.calls(made, "os.cpu_count", "multiprocessing.cpu_count")
-        return counted or because(False, unknown, passed)
-    number = UNKNOWN if made is None else literal(made)
-    if number is UNKNOWN:
-        return because(False, unknown, passed)
-    return _is_some(made) or because(False, "`num_workers` is {:code} here", made)
-
-
-def _is_some(node: cst.CSTNode | None) -> bool:
-    number = literal(node)
-    return isinstance(number, int) and number > 0
-
-
-def _callers_ask_for_some(binding: Binding, module: Module) -> bool:
-    """Whether all calls in the file of the function that builds a loader ask for workers."""
-    param = binding.node
-    function = module.function(param)
-    unknown = "the file does not show how many workers there are: callers pass {:code}"
-    if not isinstance(param, cst.Param) or function is None:
-        return because(False, unknown, param)
-    passed = [each or param.default for each in passed_for(binding.name, function, module)]
-    some = bool(passed) and all(each is not None and _is_some(each) for each in passed)
-    return some or because(False, unknown, param)
-
-
-def _option_asks_for_some(node: cst.Attribute, module: Module) -> bool:
-    """Whether `args.workers` is an option of the file whose default is a number of workers."""
-    made = option_called(node.attr.value, module)
-    return made is not None and _is_some(argument(made, "default"))
+    return some_workers(passed, module) is not None or because(False, unknown, passed)
 
 
 def _is_zero(node: cst.BaseExpression | None) -> bool:
