@@ -40,8 +40,9 @@ def main():
 
 It is a hint if nothing shows that inputs have one size, if there are padded sequences next to
 cropped images, as in captioning, if the only convolutions are in a network that is not trained,
-such as a frozen autoencoder, or if only some runs ask for determinism. If these are runs with an
-option that is off by default, such as `--seed`, it is a finding for the others, without a fix.
+such as a frozen autoencoder, if the convolutions are few in a network of attention, or if only some
+runs ask for determinism. If these are runs with an option that is off by default, such as `--seed`,
+it is a finding for the others, without a fix.
 
 ## Fix safety
 **Unsafe**: another run may choose another algorithm, so results can differ in the last bits
@@ -98,6 +99,9 @@ _ONE_PATCH = (
     r"stride\s*=\s*(?P=size)\s*[,)]"
 )
 """A convolution that embeds patches: as wide as its stride."""
+_CHOSEN_FROM_ZOO = (
+    rf"\bmodels\.{_ZOO}\w{{0,40}}\(|\bfrom torchvision\.models import[^#\n]{{0,200}}\b{_ZOO}"
+)
 _SLICED = (
     r"\[ ?(?::|\.\.\.) ?, ?(?:: ?, ?)?(?:0 ?)?: ?\d{2,4} ?, ?(?:0 ?)?: ?\d{2,4} ?\]|"
     r"\binterpolate\([^()\n]{0,200}\bsize ?= ?[(\[]? ?\d"
@@ -124,8 +128,16 @@ rule = Rule(
     clues={
         "convolutions": _CODE + rf"(?:\b(?:Lazy)?Conv(?:Transpose)?[123]d\((?!{_ONE_PATCH})|"
         r"(?<!def )\bconv(?:_transpose)?[123]d\([^()]{0,200}\bweight|"
-        rf"timm\.create_model\((?!\s*['\"]{PATCHES})|"
-        rf"\bmodels\.{_ZOO}\w{{0,40}}\(|\bfrom torchvision\.models import[^#\n]{{0,200}}\b{_ZOO})",
+        rf"timm\.create_model\((?!\s*['\"]{PATCHES})|{_CHOSEN_FROM_ZOO})",
+        "attention": r"(?m:^[ \t]*)class \w{0,40}(?:Attention|Transformer|ViT)|"
+        r"\bMultiheadAttention\(|\bTransformer(?:En|De)coder(?:Layer)?\(|\bscaled_dot_product_attention\(",
+        "a network of convolutions": _CODE
+        + rf"(?:\btimm\.create_model\((?!\s*['\"]{PATCHES})|\bmodels\.__dict__\[|"
+        rf"\bgetattr\((?:torchvision\.)?models,|{_CHOSEN_FROM_ZOO})",
+        "blocks of convolutions": r"(?m:^[ \t]*)class \w{0,40}(?:U[Nn]et|Conv_?Block|DoubleConv|"
+        r"[Rr]es(?:[Nn]et|idual)?_?[Bb]lock|Down_?(?:[Ss]ample|[Bb]lock)|Up_?(?:[Ss]ample|[Bb]lock))",
+        "convolutions in a row": rf"\bConv[123]d\((?!{_ONE_PATCH})[^\0]{{0,250}}?\bConv[123]d\("
+        rf"(?!{_ONE_PATCH.replace('size>', 'other>').replace('=size', '=other')})",
         "one size": (
             r"(?m)^[^#\n]*(?:\b(?:CenterCrop|RandomCrop|RandomResizedCrop|RandomSizedCrop|FiveCrop|"
             r"TenCrop)\(|Resize\(\s*(?:size\s*=\s*)?[(\[]|\b(?:CIFAR10|CIFAR100|\w*MNIST|SVHN|STL10)\b"
@@ -216,6 +228,9 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
     if sequences:
         as_hint = _hint(finding, "sequences of many lengths are padded; only images have one size")
         return because(as_hint, _PADDED, Clue("padded sequences", files))
+    if not reach.convolves and _few_beside_attention(files, project):
+        reason = "the convolutions are few beside attention, and may take little of a step"
+        return because(_hint(finding, reason), reason)
     if not project.has_clue("one size", files):
         reason = "nothing shows that all inputs have the same size"
         return because(_hint(finding, reason), reason)
@@ -248,6 +263,19 @@ def _has_convolutions(files: set[str], project: Project) -> bool:
     """Whether one of the files creates convolutions: by its facts, or by its text if not parsed."""
     read = {fact.path: fact.value for fact in project.facts("convolutions", files)}
     return any(read.values()) or project.has_clue("convolutions", files - set(read))
+
+
+def _few_beside_attention(files: set[str], project: Project) -> bool:
+    """Whether files that create convolutions attend, and none of them shows a network of them."""
+    convolving = [each for each in files if _has_convolutions({each}, project)]
+    attending = {each for each in convolving if project.has_clue("attention", [each])}
+    return bool(attending) and not any(
+        project.has_clue("a network of convolutions", [each])
+        or project.has_clue(
+            "blocks of convolutions" if each in attending else "convolutions in a row", [each]
+        )
+        for each in convolving
+    )
 
 
 def _hint(finding: Finding, reason: str) -> Finding:

@@ -550,6 +550,78 @@ model = timm.create_model('resnet50')
 # case: a loop at the top level
 model = nn.Conv2d(3, 8, 3)
 
+# head: a script that trains a network of attention from elsewhere
+from models import Net
+model = Net()
+for x in loader:  # TL301 hint | no fix: the convolutions are few beside attention
+    model(x.cuda()).sum().backward()
+
+# case: with a neck behind it
+# file: models.py
+from torch import nn
+class Attention(nn.Module):
+    def __init__(self, dim):
+        self.qkv = nn.Linear(dim, 3 * dim)
+class Net(nn.Module):
+    def __init__(self, dim, patch):
+        self.patches = nn.Conv2d(3, dim, kernel_size=patch, stride=patch)
+        self.neck = nn.Sequential(nn.Conv2d(dim, 256, 1), nn.Conv2d(256, 256, 3, padding=1))
+
+# case: with a decoder that enlarges its result
+# file: models.py
+from torch import nn
+from decoder import Decoder
+class Attention(nn.Module):
+    pass
+class Net(nn.Module):
+    def __init__(self, dim, patch):
+        self.stem = nn.Conv2d(3, dim, 3, stride=2)
+# file: decoder.py
+from torch import nn
+class Decoder(nn.Module):
+    def __init__(self, dim):
+        self.up = nn.ConvTranspose2d(dim, dim // 4, kernel_size=2, stride=2)
+
+# head: a script that trains a network with attention and many convolutions from elsewhere
+from models import Net
+model = Net()
+for x in loader:  # TL301
+    model(x.cuda()).sum().backward()
+
+# case: blocks with attention between them
+# file: models.py
+from torch import nn
+class AttentionBlock(nn.Module):
+    pass
+class ResBlock(nn.Module):
+    def __init__(self, dim):
+        self.layers = nn.Sequential(nn.Conv2d(dim, dim, 3), nn.Conv2d(dim, dim, 3))
+class Net(nn.Module):
+    def __init__(self, dim):
+        self.blocks = nn.Sequential(ResBlock(dim), AttentionBlock(dim))
+
+# case: an encoder of convolutions in a file of its own
+# file: models.py
+from torch import nn
+from encoder import Encoder
+class Net(nn.Module):
+    def __init__(self, dim):
+        self.stem = nn.Conv2d(3, dim, 3)
+        self.attention = nn.MultiheadAttention(dim, 8)
+# file: encoder.py
+from torch import nn
+Encoder = lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 16, 3))
+
+# case: a backbone of a model zoo
+# file: models.py
+from torch import nn
+from torchvision import models
+class Net(nn.Module):
+    def __init__(self, dim):
+        self.backbone = models.resnet18()
+        self.neck = nn.Conv2d(512, dim, 1)
+        self.attention = nn.MultiheadAttention(dim, 8)
+
 # head: a script without convolutions
 for x in loader:
     model(x.cuda()).sum().backward()
