@@ -1,9 +1,9 @@
 """Train on several GPUs with one process each.
 
 ## What it does
-Reports `nn.DataParallel(model)`, the function `nn.parallel.data_parallel`, and Lightning's
-`strategy="dp"`. It also reports objects of a class in the same file that inherits from
-`nn.DataParallel`, as a hint.
+Reports `nn.DataParallel(model)`, also that of PyTorch Geometric, the function
+`nn.parallel.data_parallel`, and Lightning's `strategy="dp"`. It also reports objects of a class in
+the same file that inherits from `nn.DataParallel`, as a hint.
 
 ## Why it is slow
 One process drives all GPUs. On every forward pass it copies the whole model to each GPU, splits
@@ -84,6 +84,8 @@ from torchlint.rule import (
 )
 
 _WRAPPER = "torch.nn.DataParallel"
+_OF_GRAPHS = tuple(f"torch_geometric.nn.{each}DataParallel" for each in ("", "data_parallel."))
+"""Inherits from it, and collates the list of graphs in each forward pass, too."""
 _NO_FIX = (
     "DistributedDataParallel also needs a launcher, a process group and a sampler; "
     "`torchlint rule TL601` shows a template"
@@ -142,7 +144,7 @@ rule = Rule(
     effect=Effect.LARGE,
     summary="one process drives all GPUs through `nn.DataParallel`",
     finds=(
-        calls(_WRAPPER, hint_if=(_shows_one_device, _is_only_evaluated)),
+        calls(_WRAPPER, *_OF_GRAPHS, hint_if=(_shows_one_device, _is_only_evaluated)),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
         configures("strategy", "dp"),
     ),

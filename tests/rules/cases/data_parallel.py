@@ -18,6 +18,11 @@ model = DP(model)  # TL601
 from torch.nn import DataParallel as D
 model = D(model)  # TL601
 
+# case: the class for lists of graphs
+from torch_geometric.nn import DataParallel as Graphs
+from torch_geometric.nn.data_parallel import DataParallel as SameGraphs
+model = Graphs(model) if several else SameGraphs(model)  # TL601 # TL601
+
 # case: several devices
 model = nn.DataParallel(model, device_ids=[0, 1])  # TL601
 
