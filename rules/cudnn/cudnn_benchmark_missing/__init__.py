@@ -99,6 +99,7 @@ _ONE_PATCH = (
     r"stride\s*=\s*(?P=size)\s*[,)]"
 )
 """A convolution that embeds patches: as wide as its stride."""
+_SHORT_PATCH = r"[^()\n]{0,60}\bkernel_size\s?=\s?(?P<size>\w{1,20}),\s?stride\s?=\s?(?P=size)\b"
 _CHOSEN_FROM_ZOO = (
     rf"\bmodels\.{_ZOO}\w{{0,40}}\(|\bfrom torchvision\.models import[^#\n]{{0,200}}\b{_ZOO}"
 )
@@ -136,8 +137,8 @@ rule = Rule(
         rf"\bgetattr\((?:torchvision\.)?models,|{_CHOSEN_FROM_ZOO})",
         "blocks of convolutions": r"(?m:^[ \t]*)class \w{0,40}(?:U[Nn]et|Conv_?Block|DoubleConv|"
         r"[Rr]es(?:[Nn]et|idual)?_?[Bb]lock|Down_?(?:[Ss]ample|[Bb]lock)|Up_?(?:[Ss]ample|[Bb]lock))",
-        "convolutions in a row": rf"\bConv[123]d\((?!{_ONE_PATCH})[^\0]{{0,250}}?\bConv[123]d\("
-        rf"(?!{_ONE_PATCH.replace('size>', 'other>').replace('=size', '=other')})",
+        "convolutions in a row": rf"\bConv[123]d\((?!{_SHORT_PATCH})[^\0]{{0,200}}?"
+        rf"\bConv[123]d\((?!{_SHORT_PATCH.replace('size>', 'other>').replace('=size', '=other')})",
         "one size": (
             r"(?m)^[^#\n]*(?:\b(?:CenterCrop|RandomCrop|RandomResizedCrop|RandomSizedCrop|FiveCrop|"
             r"TenCrop)\(|Resize\(\s*(?:size\s*=\s*)?[(\[]|\b(?:CIFAR10|CIFAR100|\w*MNIST|SVHN|STL10)\b"
