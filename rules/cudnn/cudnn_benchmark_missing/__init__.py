@@ -155,6 +155,8 @@ rule = Rule(
         r"Crop\(|Resize\(\s*(?:size\s*=\s*)?[(\[])",
         "XLA": r"(?m)^[ \t]*(?:import|from)[ \t]+(?:torch_xla|jax)\b",
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",
+        "determinism on request": r"(?m:^[ \t]*)(?:el)?if\b[^\n]{0,150}:\s{0,80}(?:\w{1,40}\.)?"
+        r"\w{0,30}[dD]etermin\w{0,30}\(",
         "own switch": frameworks.owned("cudnn.benchmark"),
     },
     contexts=(Context.ACCELERATOR,),
@@ -211,11 +213,11 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
         return because(
             None, "{} imports a library that does without cuDNN", Clue("XLA", [finding.path])
         )
-    decided = {fact.value: fact for fact in project.facts("cudnn", project.programs(finding.path))}
-    for choice in (FlagChoice.ON.value, FlagChoice.OFF.value):
-        if choice in decided:
+    decided = _decisions(finding.path, project)
+    for each in (FlagChoice.ON.value, FlagChoice.OFF.value):
+        if each in decided:
             said = "{} decides about `cudnn.benchmark` already"
-            return because(None, said, decided[choice])
+            return because(None, said, decided[each])
     trained = _files_of(finding.path, reach.trained, project) - {finding.path}
     if not reach.convolves and not _has_convolutions(trained, project):
         reason = "only a network that is not trained has convolutions"
@@ -238,6 +240,17 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
     if FlagChoice.OFF_ON_REQUEST.value in decided:
         return without_fix(finding, "some runs request determinism; set it only for the others")
     return finding
+
+
+def _decisions(path: str, project: Project) -> dict[str, Fact]:
+    """What the programs of a file decide about the flag, by the choice."""
+    programs = project.programs(path)
+    decided = {str(fact.value): fact for fact in project.facts("cudnn", programs)}
+    if FlagChoice.OFF_BY_NAME.value in decided:
+        asked = project.has_clue("determinism on request", programs)
+        choice = FlagChoice.OFF_SOMETIMES if asked else FlagChoice.OFF
+        decided.setdefault(choice.value, decided[FlagChoice.OFF_BY_NAME.value])
+    return decided
 
 
 def _files_of(path: str, uses: Iterable[str], project: Project) -> set[str]:

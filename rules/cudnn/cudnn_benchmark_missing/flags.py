@@ -28,6 +28,8 @@ class FlagChoice(str, Enum):
 
     ON = "on"
     OFF = "off"
+    OFF_BY_NAME = "off by name"
+    """Off by a function that is called after determinism: whether one runs it is up to others."""
     OFF_SOMETIMES = "off sometimes"
     """Off only in some runs, perhaps in most."""
     OFF_ON_REQUEST = "off on request"
@@ -91,9 +93,14 @@ def _decided(
         if slows and under_option(node, module):
             yield FlagChoice.OFF_ON_REQUEST
         elif slows and not _sometimes(node, module):
-            yield FlagChoice.OFF
+            yield FlagChoice.OFF_BY_NAME if _is_of_determinism(node, module) else FlagChoice.OFF
         elif slows or value_of_flag is UNKNOWN:
             yield FlagChoice.OFF_SOMETIMES
+
+
+def _is_of_determinism(node: cst.CSTNode, module: Module) -> bool:
+    function = module.function(node)
+    return function is not None and "determin" in function.name.value.lower()
 
 
 def _sometimes(node: cst.CSTNode, module: Module) -> bool:

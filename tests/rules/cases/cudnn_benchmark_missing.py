@@ -49,6 +49,25 @@ def seed(value, deterministic=False):
     if deterministic:
         torch.use_deterministic_algorithms(True)
 
+# head: a script that trains, with a function for determinism in another file
+import seeds
+model = nn.Conv2d(3, 8, 3).to("cuda")
+# file: seeds.py
+import torch
+def enable_deterministic_runs():
+    torch.use_deterministic_algorithms(True)
+
+# case: which an option asks for
+if args.deterministic:
+    seeds.enable_deterministic_runs()
+for x in loader:  # TL301 hint | no fix: some runs request determinism
+    model(x).sum().backward()
+
+# case: which each run calls
+seeds.enable_deterministic_runs()
+for x in loader:
+    model(x).sum().backward()
+
 # head: a script that trains, and turns determinism on for an option
 parser = argparse.ArgumentParser()
 parser.add_argument("--seed", type=int, default=None)
