@@ -16,7 +16,10 @@ _MAKERS = r"(?:(?:\w{1,40}\.)?(?:field|Field|Option|Argument)\(\s{0,40}(?:defaul
 _ZERO = r"0\s{0,40}(?:[,)#\n}]|\Z)"
 _CHOOSES = r"(?:\bor\b|\bif\b|cpu_count|max\((?!\s?0\b))"
 _DEFAULT = r"(?:default\s?=)?"
-_SETTINGS = r"\b(?:hydra|omegaconf|yaml|LightningCLI|jsonargparse|gin|toml|tomllib)\b"
+_SETTINGS = (
+    r"(?m:^)[ \t]*(?:import|from)\s(?:hydra|omegaconf|yaml|ruamel|jsonargparse|gin|toml|tomllib)\b|"
+    r"\bLightningCLI\("
+)
 """A program that reads such files may take the values of its fields from there."""
 _TARGET = r"(?m:^)[ \t]*(?:[\w.]{1,60}\.)?"
 

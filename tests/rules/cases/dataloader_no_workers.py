@@ -301,7 +301,7 @@ loader = DataLoader(datasets.MNIST("."), num_workers=args.workers)  # TL101 hint
 from dataclasses import dataclass
 @dataclass
 class Options:
-    workers: int = 0        # -1: as many as there are processors
+    workers: int = 0        # -1: as many as there are processors, see options.yaml
 
 # case: a field of a dataclass with a maker
 from options import Options
