@@ -155,8 +155,8 @@ rule = Rule(
         r"Crop\(|Resize\(\s*(?:size\s*=\s*)?[(\[])",
         "XLA": r"(?m)^[ \t]*(?:import|from)[ \t]+(?:torch_xla|jax)\b",
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",
-        "determinism on request": r"(?m:^[ \t]*)(?:el)?if\b[^\n]{0,150}:\s{0,80}(?:\w{1,40}\.)?"
-        r"\w{0,30}[dD]etermin\w{0,30}\(",
+        "determinism on request": r"(?m:^)[ \t]{0,40}(?:el)?if [^\n:]{0,120}:\s{0,60}"
+        r"(?:\w{1,18}\.)?\w{0,18}[dD]etermin\w{0,18}\(",
         "own switch": frameworks.owned("cudnn.benchmark"),
     },
     contexts=(Context.ACCELERATOR,),
