@@ -63,8 +63,8 @@ class Attention(nn.Module):
             return attn * mask @ v
         return attn @ v
 
-        # case: only where no switch asks for the weights
-        attn = torch.softmax(q @ k.mT, dim=-1)
+        # case: weights that are kept at times
+        attn = torch.softmax(q @ k.mT, dim=-1)  # TL306 hint
         if not self.output_attention:
             self.kept = attn
         return attn @ v
@@ -141,13 +141,106 @@ class Attention(nn.Module):
         w = w.permute(0, 2, 1)
         return torch.bmm(v, w)
 
-        # case: the weights are returned too
-        attn = (q @ k.mT).softmax(dim=-1)
+        # case: the weights are returned beside the result
+        attn = (q @ k.mT).softmax(dim=-1)  # TL306 hint
         return attn @ v, attn
 
-        # case: the weights are kept
-        self.weights = (q @ k.mT).softmax(dim=-1)
+        # case: the weights are kept in an attribute
+        self.weights = (q @ k.mT).softmax(dim=-1)  # TL306 hint
         return self.weights @ v
+
+        # case: what is returned beside them is unknown
+        attn = (q @ k.mT).softmax(dim=-1)
+        return attn
+
+        # case: the weights are all that is returned in a tuple
+        attn = (q @ k.mT).softmax(dim=-1)
+        return (attn,)
+
+        # case: weights of masked places are filled after the softmax
+        self.attn = torch.softmax(q @ k.mT, dim=-1).masked_fill(mask, 0.0)  # TL306 hint
+        return torch.matmul(self.dropout(self.attn), v)
+
+        # case: rows without any key
+        scores = torch.matmul(q, k.mT)
+        scores = (scores - scores.max()).softmax(dim=-1)  # TL306 hint
+        scores = scores.masked_fill(torch.isnan(scores), 0)
+        return torch.matmul(scores, v)
+
+        # case: weights are filled with another number
+        attn = torch.softmax(q @ k.mT, dim=-1).masked_fill(mask, 0.5)
+        return attn @ v + (k @ q.mT).softmax(-1) @ v  # TL306 hint
+
+        # case: the weights are collected
+        attn = (q @ k.mT).softmax(dim=-1)  # TL306 hint
+        maps.append(attn)
+        return attn @ v
+
+        # case: two switches
+        attn = (q @ k.mT).softmax(dim=-1)  # TL306 hint
+        if is_cross and self.save_attention:
+            self.save_map(attn)
+        return attn @ v
+
+        # case: heads that may be pruned
+        attn = self.dropout(nn.Softmax(dim=-1)(q @ k.mT))  # TL306 hint
+        if head_mask is not None:
+            attn = attn * head_mask
+        return torch.matmul(attn, v)
+
+        # case: a function adds the bias
+        attn = (q * self.scale) @ k.transpose(-2, -1)
+        if self.use_rel_pos:
+            attn = add_decomposed_rel_pos(attn, q, self.rel_pos_h)
+        attn = attn.softmax(dim=-1)  # TL306 hint
+        return (attn @ v).view(4, 8)
+
+        # case: a method adds the mask
+        return self.add_mask(q @ k.mT, mask).softmax(-1) @ v  # TL306 hint
+
+        # case: a bias for each pair, added at times
+        scores = torch.matmul(q, k.transpose(-1, -2))
+        if self.kind == "relative_key":
+            scores = scores + torch.einsum("bhld,lrd->bhlr", q, bias)
+        elif self.kind == "relative_key_query":
+            scores = scores + torch.einsum("bhrd,lrd->bhlr", k, bias)
+        scores = scores / math.sqrt(8) + mask
+        return nn.Softmax(dim=-1)(scores) @ v  # TL306 hint
+
+        # case: functions of torch for scale and mask
+        scores = torch.mul(torch.bmm(q, k.mT), 0.125)
+        scores = torch.where(mask, scores, float("-inf"))
+        return torch.bmm(torch.softmax(scores, -1), v)  # TL306 hint
+
+        # case: a mask that torch fills in
+        scores = torch.masked_fill(torch.clamp(q @ k.mT, min=-50000), mask, -1e9)
+        return scores.softmax(-1).unsqueeze(0) @ v  # TL306 hint
+
+        # case: a scaled product
+        scores = torch.baddbmm(bias, q, k.transpose(1, 2), beta=0, alpha=self.scale)
+        return torch.bmm(scores.softmax(dim=-1).to(v.dtype), v)  # TL306 hint
+
+        # case: rearranged
+        sim = rearrange(torch.einsum("bid,bjd->bij", q, k), "(b h) i j -> b h i j", h=8)
+        attn = rearrange(sim.softmax(dim=-1), "b h i j -> (b h) i j")  # TL306 hint
+        return torch.einsum("bij,bjd->bid", attn, v)
+
+        # case: the shape of the weights is asked for
+        attn = (q @ k.mT).softmax(dim=-1)  # TL306 hint
+        assert attn.shape == (4, 8)
+        return attn @ v
+
+        # case: the weights turned by an attribute
+        return v @ (q @ k.mT).softmax(-1).mT  # TL306 hint
+
+        # case: the weights times a mask of the caller
+        attn = (q @ k.mT).softmax(-1)
+        if mask is not None:
+            attn = attn * mask
+        return attn @ v
+
+        # case: a power of the scores
+        return ((q @ k.mT) ** 2).softmax(-1) @ v
 
         # case: the weights are changed
         attn = (q @ k.mT).softmax(dim=-1)
@@ -173,8 +266,8 @@ class Attention(nn.Module):
         scores = q @ k.mT
         return (scores.max() - scores).softmax(dim=-1) @ v
 
-        # case: two products
-        return (q @ k.mT + q @ bias.mT).softmax(dim=-1) @ v
+        # case: a bias that is a product
+        return (q @ k.mT + q @ bias.mT).softmax(dim=-1) @ v  # TL306 hint
 
         # case: the largest scores
         values, _ = (q @ k.mT).topk(8)
@@ -303,6 +396,86 @@ class Attention(nn.Module):
 # case: a function
 def attend(q, k, v):
     return torch.softmax(q @ k.mT, -1) @ v  # TL306 hint
+
+
+# case: scores and values in methods of their own
+class Attention(nn.Module):
+    def scores(self, q, k, mask):
+        scores = torch.matmul(q, k.transpose(-2, -1))
+        return scores if mask is None else scores.masked_fill(mask, -1e9)
+
+    def attend(self, scores, v):
+        weights = torch.softmax(scores, dim=-1)  # TL306 hint
+        return torch.matmul(weights, v)
+
+    def forward(self, q, k, v, mask=None):
+        return self.attend(self.scores(q, k, mask), v)
+
+
+# case: weights of a method of their own
+class Attention(nn.Module):
+    def weigh(self, q, k, mask):
+        scores = torch.baddbmm(mask, q, k.transpose(-1, -2))
+        return scores.softmax(dim=-1)  # TL306 hint
+
+    def forward(self, q, k, v, mask=None):
+        weights = self.weigh(q, k, mask)
+        return torch.bmm(weights, v)
+
+
+# case: weights of a method of their own, which something else reads
+class Attention(nn.Module):
+    def weigh(self, q, k):
+        return (q @ k.mT).softmax(dim=-1)
+
+    def forward(self, q, k, v):
+        weights = self.weigh(q, k)
+        return weights @ v, weights.sum()
+
+
+# case: weights that a method of the file weighs with
+class Attention(nn.Module):
+    def join(self, weights, v):
+        return torch.matmul(weights, v).transpose(1, 2)
+
+    def forward(self, q, k, v):
+        return self.join((q @ k.mT).softmax(dim=-1), v)  # TL306 hint
+
+
+# case: scores of a caller that is not known
+def attend(scores, v):
+    return torch.softmax(scores, -1) @ v
+
+
+def product(q, k):
+    return q @ k.mT
+
+
+# case: its own function has the name of the fused one [bare]
+import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def forward(self, q, k, v):
+        return self.scaled_dot_product_attention(q, k, v)
+
+    @staticmethod
+    def scaled_dot_product_attention(q, k, v):
+        scores = torch.matmul(q, k.transpose(-2, -1)) / 8
+        return torch.matmul(scores.softmax(dim=-1), v)  # TL306 hint
+
+
+# case: its own function has the name of the fused one, and calls that [bare]
+import torch
+import torch.nn.functional as F
+
+
+def scaled_dot_product_attention(q, k, v, fused):
+    if fused:
+        return F.scaled_dot_product_attention(q, k, v)
+    scores = torch.matmul(q, k.transpose(-2, -1)) / 8
+    return torch.matmul(scores.softmax(dim=-1), v)
 
 
 # case: a layer that may be another
