@@ -54,7 +54,7 @@ version; it needs a GPU, since a CPU multiplies in another way.
 - PyTorch, `SparseCUDABlas` and `s_addmm_out_sparse_dense_cuda`, which coalesces its argument
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
 from typing import Final
 
 import libcst as cst
@@ -80,20 +80,18 @@ _CSR: Final = ("to_sparse_csr", "sparse_csr_tensor", "sparse_csr", "sparse_compr
 
 def _is_first(match: Match) -> bool:
     """Whether no earlier product in the function was reported."""
-    first = _firsts(match.module)[match.module.function(match.call)]
+    first = _by_function(match.module)[match.module.function(match.call)][0]
     said = "the same function has an earlier product, which is reported: {:line}"
     return first is match.call or because(False, said, first)
 
 
 @once
-def _firsts(module: Module) -> dict[cst.FunctionDef | None, cst.Call]:
-    products = [
-        call
-        for name in ("mm", "addmm", "spmm")
-        for call in module.calls_by_method.get(name, ())
-        if module.calls(call, *_PRODUCTS)
-    ]
-    return {module.function(call): call for call in sorted(products, key=module.order)[::-1]}
+def _by_function(module: Module) -> dict[cst.FunctionDef | None, list[cst.Call]]:
+    products: dict[cst.FunctionDef | None, list[cst.Call]] = defaultdict(list)
+    for call in module.nodes(cst.Call):
+        if module.calls(call, *_PRODUCTS):
+            products[module.function(call)].append(call)
+    return products
 
 
 def _makes_rows(match: Match) -> bool:
@@ -101,19 +99,23 @@ def _makes_rows(match: Match) -> bool:
     return made is not None and because(True, "the file makes a matrix in CSR form: {:line}", made)
 
 
-def _lists(match: Match) -> tuple[Related, ...]:
-    """Where the file makes a list of entries that it does not coalesce."""
+def _others(match: Match) -> tuple[Related, ...]:
+    """Where the file makes lists that it does not coalesce, and where the function has more
+    products."""
     module = match.module
-    said = "a list of entries that is not coalesced is made here"
-    return tuple(Related(module.path, module.span(call)[0], said) for call in _made(module))
+    made = [each for each in module.nodes(cst.Call) if _is_list(each, module)]
+    later = _by_function(module)[module.function(match.call)][1:]
+    return tuple(
+        Related(module.path, module.span(call)[0], said)
+        for said, places in (("a list that is not coalesced", made), ("and this product", later))
+        for call in places
+    )
 
 
-def _made(module: Module) -> Iterator[cst.Call]:
-    for call in module.nodes(cst.Call):
-        parent = module.parent(call)
-        coalesced = isinstance(parent, cst.Attribute) and parent.attr.value == "coalesce"
-        if not coalesced and module.calls(call, *_LISTS):
-            yield call
+def _is_list(call: cst.Call, module: Module) -> bool:
+    coalesces = getattr(module.parent(call), "attr", None)
+    is_coalesced = isinstance(coalesces, cst.Name) and coalesces.value == "coalesce"
+    return not is_coalesced and module.calls(call, *_LISTS)
 
 
 rule = Rule(
@@ -126,7 +128,7 @@ rule = Rule(
     message="A sparse matrix that is a list of entries is sorted by each product or its backward "
     "pass; convert it once, by `.coalesce().to_sparse_csr()`.",
     change="only you know which matrix this is, and what else reads it",
-    related=_lists,
+    related=_others,
     contexts=(Context.OUTSIDE_EVALUATION,),
     triggers=Triggers((r"\bsparse\.(?:add)?mm\b|\bspmm\b|\bimport (?:add)?mm\b",)),
 )
