@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
 
 _MENTIONS: Final = (
-    b"torch", b"lightning", b"accelerate", b"transformers", b" trl ", b"mmengine",
+    b"torch", b"lightning", b"accelerate", b"transformers", b" trl ", b"mmengine", b"mmcv",
     b"batchgenerators"
 )  # fmt: skip
 """The words of files that have to do with torch or a framework; apart from the adapters, because

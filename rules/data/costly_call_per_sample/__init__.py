@@ -6,20 +6,26 @@ another file, and in transforms, that cost far more than reading a sample: start
 as `ffmpeg`, loading a model or a tokenizer, running a model, asking the network, making a pool of
 threads, resampling a sound or computing its spectrogram, opening a video, decoding its frames or
 changing them one by one, filtering an image with SciPy, scaling floats, parsing a text file,
-unpickling, opening an HDF5 file, a tensor of a list that a table gives, `copy.deepcopy`,
-`gc.collect()`, and `np.random.choice` without replacement, which shuffles all of its population.
+unpickling, opening an HDF5 file or an `.npz`, a tensor of a list that a table gives,
+`copy.deepcopy`, `gc.collect()`, and `np.random.choice` without replacement, which shuffles all of
+its population, or with `p=`, which adds up all probabilities.
+
+Of work on arrays: Python's `sum`, `max`, `set` and the like, which go over each element; a loop
+that sets single elements; `np.unique`; `np.argsort(…)[:k]`; `np.where(mask)` for its extremes; an
+`assert` about the range of all elements; and `in` a list that grows with the dataset.
 
 Also sounds, images and arrays that are read as a whole, although the function goes on with a slice
-of them; a cache that is read and never filled; and a cache in a list of a `Manager`, which each
-read copies from another process.
+of them; images that are decoded and then scaled; a cache that is read and never filled; and a cache
+in a list of a `Manager`, which each read copies from another process.
 
 ## Why it is slow
 The call is paid for each sample of each epoch. To start a process takes milliseconds; the work of a
 process per sample is rarely more than that. Spectrograms and resampled sounds are the same in each
 epoch, and a batch of them is computed in a fraction of a millisecond on a GPU. Measured on a CPU,
 `np.random.choice(1_000_000, k, replace=False)` takes 30 ms, and the same of
-`np.random.default_rng()` 0.01 ms. Worker processes hide such a cost only as long as there are
-processors for them.
+`np.random.default_rng()` 0.01 ms. For 100,000 elements, `max` of a tensor takes a second,
+`np.unique` of rows 0.3 s, and `sum` of a mask of NumPy 30 ms, where its method takes 0.06 ms.
+Worker processes hide such a cost only as long as there are processors for them.
 
 ## Example
 ```python
@@ -42,10 +48,12 @@ class Speech(Dataset):
 ```
 Convert files once, before training. Keep a model, a tokenizer and a pool in the dataset, made in
 `__init__` or at their first use in each worker. Compute spectrograms of the batch on the GPU, or
-keep them in files.
+keep them in files. Keep images of about the size that is used; of a JPEG, `image.draft("RGB",
+size)` decodes no more than needed. `np.argpartition` finds the smallest without sorting the rest.
 
 ## When it is silent
-Where a condition on the sample decides, such as `if not os.path.exists(path)`; where the result is
+Where a condition on the sample decides, such as `if not os.path.exists(path)`, but not `if "mask"
+in sample` and `if suffix == ".npy"`, which are mostly the same for a dataset; where the result is
 kept; in functions with a cache; in code that loads no samples; in tests. The same call is reported
 once in each block of lines. To tokenize a text is not reported beside an image or a sound, nor in a
 collate function.
@@ -98,13 +106,15 @@ from torchlint.rule import (
 
 from .._fixed_paths import is_fixed
 from .._per_sample import is_kept, is_rare
+from .array_work import array_work, is_kept_list
 from .costs import MODEL, READS, TOKENS, Costly, cost_of
-from .decoded_parts import part_of, reads_itself
+from .decoded_parts import part_of, reads_itself, scaled_image
 from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
 
 _COSTLY_FUNCTION = "costly function"
 _LONGEST = 60
+_PLACES = cst.Name | cst.Subscript | cst.BinaryOperation
 _LOADS = re.compile(r"^__getitems?__$|(?:item|sample|example)$")
 _MODELS = re.compile(r"(?:^|_)(?:model|encoder|net|vae|clip|backbone|bert|hubert|unet|extractor)$")
 
@@ -114,18 +124,43 @@ _COSTLY = (
     r"\.resize\([^\n]{0,120}\bfor \w"
 )
 """Words of files whose functions a dataset of another file may call."""
+_WORDS = rf"__getitems?__|[cC]ollat|get_item|{_COSTLY}"
+_DECODES = r"imread\(|\.open\("
+_SCALES = r"(?:resize|thumbnail)\("
+_BY_INDEX = r"def \w{1,40}\(\s{0,9}self,\s{0,9}(?:i|idx|index|item|\w{1,20}_(?:idx|index))\b"
+_READS_FILES = r"Folder\([^\n]{0,200}\bloader\s{0,3}="
+_TRANSFORMS = (
+    r"def (?:__call__|transform)\(\s{0,9}self,\s{0,9}(?:samples?|data_?dict|dataset_dict|results|"
+    r"img|image|pic)\b|(?i:transform|pipeline|augment|preproc)\w{0,9}\.register|"
+    r"\.(?:set|with)_transform\("
+)
+_WORKS_ON_ARRAYS = (
+    r"\b(?:unique|argsort|deepcopy|nonzero|argwhere)\(|replace=False|np\.load\(|scipy|skimage|"
+    r"\bassert [^\n]{0,80}(?:max|min)\(|\b(?:sum|any|all)\((?:~|\w{1,40} [=!<>])|"
+    r"\.(?:open|imread)\("
+)
 
 
 def _may_load_samples(outline: Outline) -> bool:
     """Whether a file has a dataset or a reader of one, collates, or has costly functions."""
     if outline.matches(_COSTLY) or outline.matches(r"\bcollate_fn\b"):
         return True
+    if outline.matches(_READS_FILES) or (outline.matches(_DECODES) and outline.matches(_SCALES)):
+        return True
     functions = {each.name for each in outline.nodes(ast.FunctionDef)}
     classes = {each.name for each in outline.nodes(ast.ClassDef)}
     if any("collat" in name.lower() for name in functions | classes):
         return True
+    if outline.matches(_TRANSFORMS):
+        return outline.matches(_WORKS_ON_ARRAYS) or because(False, "its transforms cost little")
     loads = any(each == "__iter__" or _LOADS.search(each) for each in functions)
-    kept = loads and bool(classes) and outline.matches(r"(?i:dataset|reader|loader)")
+    loads = loads and bool(classes) and outline.matches(_WORDS)
+    kept = loads and outline.matches(r"(?i:dataset|reader|loader)")
+    kept = kept or (
+        any("dataset" in name.lower() for name in classes)
+        and outline.matches(_BY_INDEX)
+        and outline.matches(_WORKS_ON_ARRAYS)
+    )
     return kept or because(False, "the file has no dataset, and collates nothing")
 
 
@@ -133,7 +168,10 @@ rule = Rule(
     code="TL114",
     effect=Effect.LARGE,
     summary="a dataset does costly work for every sample",
-    triggers=Triggers((rf"__getitems?__|[cC]ollat|get_item|{_COSTLY}",), outline=_may_load_samples),
+    triggers=Triggers(
+        (rf"{_WORDS}|{_BY_INDEX}|{_TRANSFORMS}|{_READS_FILES}|{_DECODES}",),
+        outline=_may_load_samples,
+    ),
 )
 
 
@@ -145,10 +183,9 @@ class Called(NamedTuple):
 
 @rule.on(cst.Call)
 def does_costly_work(call: cst.Call, module: Module) -> Iterable[Reported]:
-    part, found = part_of(call, module), _cost_of(call, module)
-    known = found is not None or (part is not None and reads_itself(call, module))
+    found = _work(module, call)
+    known = found is not None and (_cost_of(call, module) or reads_itself(call, module))
     needs = None if known else _of_the_project(call, module)
-    found = part or found
     if found is None and needs is None:
         return ()
     if not loads_samples(call, module):
@@ -159,7 +196,8 @@ def does_costly_work(call: cst.Call, module: Module) -> Iterable[Reported]:
     if often is Often.FEW:
         decides = next(iter(conditions_of(call, module)), None)
         return because((), "this runs only under a condition, {}", decides)
-    first, *again = _calls_by_place(module)[_place(call, module)]
+    calls = _calls_by_place(module)[_place(call, module)]
+    first, *again = [each for each in calls if _work(module, each) == found]
     if first is not call:
         return because((), "an earlier line of the same block does the same, {}", first)
     tier = None if found is None else found.tier
@@ -184,6 +222,35 @@ def reads_an_empty_cache(item: cst.Subscript, module: Module) -> Iterable[Report
     return rule.report(module, item, message)
 
 
+@rule.on(cst.Comparison)
+def searches_a_list(comparison: cst.Comparison, module: Module) -> Iterable[Reported]:
+    """`if index not in self.seen`, of a list."""
+    last = comparison.comparisons[-1]
+    if not isinstance(last.operator, cst.In | cst.NotIn):
+        return ()
+    if not is_kept_list(last.comparator, module):
+        return because((), "{:code} is not known to be a list that grows", last.comparator)
+    if not loads_samples(comparison, module):
+        return because((), "no dataset of the file runs this for its samples")
+    message = "This goes over a list for every sample; keep a set."
+    return rule.report(module, comparison, message, tier=Tier.HINT)
+
+
+@rule.on(cst.For)
+def sets_single_elements(loop: cst.For, module: Module) -> Iterable[Reported]:
+    """`for i in range(n): image[ys[i], xs[i]] = 0`, the outermost of such loops."""
+    if not _sets_one(module, loop) or not loads_samples(loop, module):
+        return because((), "it sets no single elements, or for no sample")
+    around = (each for each in module.ancestors(loop) if isinstance(each, cst.For))
+    if any(_sets_one(module, each) for each in around):
+        return because((), "the loop around it is reported")
+    message = (
+        "Python sets the elements of an array one by one for every sample; set all of them by one "
+        "index, or by a mask."
+    )
+    return rule.report(module, loop.iter, message, tier=Tier.HINT)
+
+
 @rule.on(cst.Assign)
 def keeps_samples_in_a_manager(assign: cst.Assign, module: Module) -> Iterable[Reported]:
     """`self.cache = Manager().list()` of a dataset whose samples come from there."""
@@ -203,7 +270,7 @@ def keeps_samples_in_a_manager(assign: cst.Assign, module: Module) -> Iterable[R
 @rule.on_module
 def records_costly_functions(module: Module) -> Iterator[Fact]:
     for call in module.nodes(cst.Call):
-        found = cost_of(call, module)
+        found = cost_of(call, module) or array_work(call, module) or scaled_image(call, module)
         if found is None or found is TOKENS or is_kept(call, module):
             continue
         often = how_often(call, module)
@@ -234,6 +301,23 @@ def calls_a_costly_function(finding: Finding, called: Called, project: Project) 
     return because(known, "`{}` is not known to cost much", called.function)
 
 
+@once
+def _sets_one(module: Module, loop: cst.For) -> bool:
+    """Whether a loop over a range sets `image[row, column]`, neither of which is fixed."""
+    if not isinstance(loop.iter, cst.Call) or not module.calls(loop.iter, "builtins.range"):
+        return False
+    return any(
+        isinstance(node, cst.Subscript)
+        and len(node.slice) > 1
+        and isinstance(module.parent(node), cst.AssignTarget | cst.AugAssign)
+        and all(
+            isinstance(each.slice, cst.Index) and isinstance(each.slice.value, _PLACES)
+            for each in node.slice[:2]
+        )
+        for node in module.within(loop.body)
+    )
+
+
 def _message(call: cst.Call, cost: Costly, module: Module) -> str:
     text = dotted_text(call.func) or module.source(call.func)
     name = text if len(text) <= _LONGEST and "\n" not in text else "…"
@@ -247,8 +331,13 @@ def _is_certain(call: cst.Call, module: Module) -> bool:
     return runs and not is_rare(call, module)
 
 
+@once
+def _work(module: Module, call: cst.Call) -> Costly | None:
+    return part_of(call, module) or _cost_of(call, module) or scaled_image(call, module)
+
+
 def _cost_of(call: cst.Call, module: Module) -> Costly | None:
-    found = cost_of(call, module)
+    found = cost_of(call, module) or array_work(call, module)
     if found is None and _runs_a_model(call, module):
         return MODEL
     path = call.args[0].value if call.args else None

@@ -52,7 +52,7 @@ _OPENED = Costly(
     "opens a file of many arrays",
     "keep it open in each worker, or its arrays in files of their own",
 )
-_OBJECTS = Costly(
+OBJECTS = Costly(
     "makes Python objects of a whole file",
     "read all of them once in `__init__`, or keep what is needed in arrays",
 )
@@ -81,7 +81,7 @@ MODEL = Costly(
     "runs a model", "keep its results in a file, or run it for the batch in the training process"
 )
 _SHUFFLED = Costly("shuffles all of its population", "use `np.random.default_rng().choice`")
-READS = (_PARSED, _FOLDER, _OPENED, _OBJECTS)
+READS = (_PARSED, _FOLDER, _OPENED, OBJECTS)
 _MANY = 100_000
 _CHOICE = "numpy.random.choice"
 
@@ -121,7 +121,7 @@ _BY_NAME = (
      "torch.nn.functional.grid_sample"),
     (_OPENED, "h5py.File", "zarr.open", "netCDF4.Dataset", "xarray.open_", "lmdb.open",
      "zipfile.ZipFile", "tarfile.open", "tables.open_file"),
-    (_OBJECTS, "pickle.load", "joblib.load", "dill.load", "json.load", "yaml.load",
+    (OBJECTS, "pickle.load", "joblib.load", "dill.load", "json.load", "yaml.load",
      "yaml.safe_load", "xml.etree.ElementTree.parse", "lxml.etree.parse"),
     (_FOLDER, "os.listdir", "os.walk", "os.scandir", "glob."),
 )  # fmt: skip
@@ -176,7 +176,7 @@ def cost_of(call: cst.Call, module: Module) -> Costly | None:
     if method == "run" and _is_of_ffmpeg(call, module):
         return _PROCESS
     if _PICKLED.search(method or dotted_text(call.func)) and not _is_own(names):
-        return _OBJECTS
+        return OBJECTS
     return _by_word(call, method, module) if not names else None
 
 

@@ -5,12 +5,12 @@ import re
 import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN
-from torchlint.analysis.loading.sample_code import makes_sample
+from torchlint.analysis.loading.sample_code import loads_samples, makes_sample
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.steps.guards import snake
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Module, Tier, once
+from torchlint.rule import Module, Tier, because, once
 
 from .costs import Costly
 
@@ -26,6 +26,10 @@ _IMAGE = Costly(
 _ARRAY = Costly(
     "reads a whole array, of which a part is used", "pass `mmap_mode='r'`, which reads that part"
 )
+_SCALED = Costly(
+    "decodes a whole image, which is then scaled",
+    "keep images of the size that is used, or let the decoder scale (`Image.draft`)",
+)
 _READERS = {
     "librosa.load": _SOUND,
     "torchaudio.load": _SOUND,
@@ -36,6 +40,10 @@ _READERS = {
     "imageio.imread": _IMAGE,
     "imageio.v2.imread": _IMAGE,
     "skimage.io.imread": _IMAGE,
+    "torchvision.io.read_image": _IMAGE,
+    "torchvision.io.decode_image": _IMAGE,
+    "torchvision.datasets.folder.default_loader": _IMAGE,
+    "torchvision.datasets.folder.pil_loader": _IMAGE,
     "tifffile.imread": _IMAGE,
     "numpy.load": _ARRAY,
 }
@@ -44,6 +52,11 @@ _SOUND_WORDS = re.compile(
 )
 _PARTS = ("frame_offset", "num_frames", "start", "stop", "frames", "offset", "duration",
           "mmap_mode")  # fmt: skip
+_SCALES = re.compile(
+    r"\b(?:Random(?:Resized|Sized|Scale)\w{0,12}|(?:Long|Small)estMaxSize|Re(?:size|scale)\w{0,16})\("
+)
+"""Transforms that the file makes."""
+_SCALING = re.compile(r"(?:^|_)(?:im)?(?:resize|rescale|thumbnail)$")
 
 
 def part_of(call: cst.Call, module: Module) -> Costly | None:
@@ -57,6 +70,33 @@ def part_of(call: cst.Call, module: Module) -> Costly | None:
     if not name or function is None:
         return None
     return found if name in _sliced(module, function, found is _ARRAY) else None
+
+
+def scaled_image(call: cst.Call, module: Module) -> Costly | None:
+    """What a call that decodes an image costs, if its function or a transform scales that."""
+    if _READERS.get(next(iter(module.resolve(call.func)), "")) is not _IMAGE:
+        return None
+    behind, function = module.parent(call), module.function(call)
+    if isinstance(behind, cst.Attribute) and behind.attr.value in ("size", "width", "height"):
+        return because(None, "only the size of the image is read")
+    scales = function is not None and _scales(module, function)
+    return _SCALED if scales or _makes_scaling_transforms(module) else None
+
+
+@once
+def _scales(module: Module, function: cst.FunctionDef) -> bool:
+    called = (method_name(each) or dotted_text(each.func) for each in module.calls_within(function))
+    return any(map(_SCALING.search, called))
+
+
+@once
+def _makes_scaling_transforms(module: Module) -> bool:
+    if _SCALES.search(module.text):
+        return True
+    functions = module.nodes(cst.FunctionDef)
+    return any(
+        _scales(module, function) and loads_samples(function.body, module) for function in functions
+    )
 
 
 def reads_itself(call: cst.Call, module: Module) -> bool:

@@ -45,21 +45,25 @@ def conditions_of(
     call: cst.Call, module: Module
 ) -> Iterator[cst.If | cst.IfExp | cst.ExceptHandler]:
     """What decides about a call, and about all calls of the function that it is in."""
-    yield from module.conditions(call)
+    for above in module.conditions(call):
+        tested = None if isinstance(above, cst.ExceptHandler) else above.test
+        if not any(each is tested for each in (call, *module.ancestors(call))):
+            yield above  # what is asked in a test itself is asked for each sample
     function = module.function(call)
     if function is None or function.name.value == "__getitem__":
         return
-    above = [
+    outside = [
         list(module.conditions(each))
         for each in calls_of(function, module)
         if module.function(each) is not function and loads_samples(each, module)
     ]
-    if above and all(above):
-        yield from above[0]
+    if outside and all(outside):
+        yield from outside[0]
 
 
 def _is_setting(test: cst.BaseExpression, module: Module) -> bool:
-    """Whether a condition stays the same for the whole run, or is one of chance."""
+    """Whether a condition stays the same for the whole run, asks what samples of the dataset
+    consist of, as `if "mask" in sample` and `if suffix == ".npy"`, or is one of chance."""
     if isinstance(test, cst.BooleanOperation):
         return _is_setting(test.left, module) and _is_setting(test.right, module)
     if isinstance(test, cst.UnaryOperation):
@@ -70,6 +74,10 @@ def _is_setting(test: cst.BaseExpression, module: Module) -> bool:
         if isinstance(first.operator, cst.Is) and module.literal(first.comparator) is None:
             return False
         if never_filled(test.left, module) or all(map(_is_rate, sides)):
+            return True
+        if isinstance(first.operator, cst.In) and isinstance(module.literal(test.left), str):
+            return not _KEEPS.search(module.source(first.comparator))
+        if isinstance(module.literal(sides[-1]), str):
             return True
         return all(_is_same(each, module) for each in sides)
     return _is_same(test, module)

@@ -82,8 +82,12 @@ class Sounds(Dataset):
         # case: with replacement
         return np.random.choice(self.length, 8), np.random.choice(self.length, 8, True)
 
-        # case: with probabilities
-        return np.random.choice(self.length, 8, replace=False, p=self.weights)
+        # case: with probabilities that are kept
+        few = np.random.choice(self.length, 8, replace=False, p=self.weights)  # TL114 hint | says: adds up
+        return random.choices(self.files, weights=self.weights)  # TL114 hint
+
+        # case: with a few probabilities
+        return np.random.choice(2, 8, p=[0.2, 0.8]), random.choice(self.files), np.random.choice(3, p=path)
 
         # case: under a condition
         if not os.path.exists(f"{path}.wav"):
@@ -228,7 +232,236 @@ class Sounds(Dataset):
         spectrum = self.net(self.load_wav(path))
         return wave[:, : self.length], wave[:, 1:-1], spectrum[index : index + 8]
 
+        # case: a Python function goes over an array
+        mask = np.asarray(Image.open(path)) > 0
+        depth = torch.from_numpy(np.load(path))
+        if sum(~mask) == 0:  # TL114 hint | says: element by element
+            return set(depth)
+        return max(depth), any(path == 1)  # TL114 hint | marks: max(depth)  # TL114 hint | marks: any(path == 1)
+
+        # case: the same function of other values
+        mask = np.asarray(Image.open(path)) > 0
+        return sum(self.lengths), max(0, index), any(each == 1 for each in path), sum(mask.shape)
+
+        # case: rows, and elements, that are sorted
+        corners = np.unique(path, axis=0)  # TL114 hint | says: sorts all rows
+        return corners, torch.unique(path)  # TL114 hint | says: `torch.unique` sorts all elements
+
+        # case: a part of what is sorted
+        nearest = torch.argsort(path)[0]  # TL114 hint | says: argmin
+        last = np.argsort(path)[-8:]  # TL114 hint | marks: np.argsort(path)
+        return nearest, last, path.argsort()[::-1][:8]  # TL114 hint | marks: path.argsort()
+
+        # case: a part of what is sorted, by its name
+        order = np.argsort(path)  # TL114 hint
+        return path[order[: self.count]]
+
+        # case: all that is sorted, or all but a few
+        order, others = np.argsort(path), np.argsort(path)[1:]
+        ranks = np.argsort(path)
+        return path[order], others, order[:8], np.argsort(path)[::-1], np.argsort(path)[:-1], ranks, ranks[:2]
+
+        # case: an archive
+        with np.load(path) as arrays:  # TL114 hint | says: opens an archive
+            return arrays["image"]
+
+        # case: an archive, by its name
+        return np.load(f"{index}.npz")  # TL114 hint
+
+        # case: an array of an archive
+        return np.load(path)["x"]  # TL114 hint
+
+        # case: an array of an archive, which has a name
+        tokens = np.load(path)  # TL114 hint
+        return tokens["ids"]
+
+        # case: an array
+        tokens = np.load(path)
+        return tokens[index], np.load(path), np.load(path)[index]
+
+        # case: an object in a file
+        return np.load(path, allow_pickle=True).item()  # TL114 hint | says: makes Python objects
+
+        # case: a check of all elements
+        assert np.max(path) <= 1 and np.min(path) >= 0, "range"  # TL114 hint | marks: np.max(path)
+        if torch.isnan(path).any():  # TL114 hint | says: for a check
+            raise ValueError(path)
+        if path.min() < -1:  # TL114 hint
+            print("min value is ", path.min())
+
+        # case: what is no check, or is one of sizes
+        assert max(path.shape) <= 1 and len(path) > 0 and index >= 0
+        if path.max() > 1:
+            path = path / 255
+        if np.isnan(path).any():
+            raise ValueError(path)
+        else:
+            path = path / 2
+        return path.min()
+
+        # case: places for their extremes
+        ys, xs = np.where(path > 0)  # TL114 hint | says: lists the places
+        places = np.nonzero(path)  # TL114 hint
+        box = np.min(xs), np.max(xs), ys.min(), ys.max(), len(ys), xs.size
+        return box, np.min(places[0]), np.max(places[1])
+
+        # case: places for more than that
+        ys, xs = np.where(path > 0)
+        places, other = np.argwhere(path), np.where(path, 0, 1)
+        return np.min(xs), np.max(xs), path[ys], places.mean(), other.max()
+
+        # case: a list to which the method appends
+        if index not in self.seen[path]:  # TL114 hint | says: keep a set
+            self.seen[path].append(index)
+
+        # case: single elements
+        image = np.asarray(Image.open(path))
+        for i in range(self.count):  # TL114 hint | says: one by one | marks: range(self.count)
+            for j in range(8):
+                image[random.randint(0, 8), j] = 0
+                image[self.rows[i], self.columns[i]] = 0  # more than one
+        for i in range(self.count):
+            image[i] = 0
+            image[i, :] = image[0, i]
+        for each in path:
+            image[each, 0] = 0
+
+        # case: an image that is scaled
+        image = cv2.resize(cv2.imread(path), (256, 256))  # TL114 hint | says: decodes a whole image
+        return image
+
+        # case: an image that is not scaled
+        return cv2.imread(path)
+
+        # case: the size of an image
+        return Image.open(path).size, path.resize(8)
+
+        # case: in a sample that has it, and in a kind of file
+        if "mask" in path:
+            return np.unique(path["mask"])  # TL114 hint
+        if path.suffix == ".csv":
+            return np.loadtxt(path)  # TL114 hint
+
+        # case: in a cache that has it
+        if "mask" not in self.cache:
+            return np.unique(path["mask"])
+
 # head: none
+
+# case: lists of a dataset
+class Photos(Dataset):
+    def __init__(self, root, names):
+        self.names, self.kinds, self.given = [each for each in names], ["a", "b"], names
+        self.files = sorted(os.listdir(root))
+        self.broken = []
+
+    def __getitem__(self, index):
+        if self.files[index] in self.broken or index in self.given or index in self.kinds:  # TL114 hint | marks: self.files[index] in self.broken
+            return self.names.index(index), self.kinds.index("a"), self.given.index(index)
+        return self.files.index(index)  # TL114 hint | says: searches a list
+
+# case: transforms of the file scale
+class Photos(Dataset):
+    transform = transforms.Compose([transforms.RandomResizedCrop(224)])
+
+    def __getitem__(self, index):
+        return self.transform(Image.open(self.files[index]).convert("RGB"))  # TL114 hint
+
+# case: another method scales
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return self.prepare(Image.open(self.files[index]))  # TL114 hint
+
+    def prepare(self, image):
+        return image.resize((256, 256))
+
+# case: a loader of files
+def read(path):
+    with open(path, "rb") as file:
+        return Image.open(file).convert("RGB")  # TL114 hint
+
+def shown(path):
+    return Image.open(path)
+
+scaled = transforms.Resize(256)
+photos = DatasetFolder("photos", loader=read, transform=scaled)
+
+# case: a function for the rows of a dataset
+def prepare(rows):
+    return {"ids": np.unique(rows["ids"])}  # TL114 hint
+
+def other(rows):
+    return {"ids": np.unique(rows["ids"])}
+
+texts = load_dataset("texts").with_transform(prepare)
+texts.push(other)
+
+# case: a registered transform [path=steps.py]
+@PIPELINES.register_module()
+class Cut:
+    def __call__(self, results):
+        return np.unique(results["mask"])  # TL114 hint
+
+# case: objects that are called with an image, among transforms [path=data/transforms.py]
+class Cut:
+    def __call__(self, img):
+        return np.unique(img)  # TL114 hint
+
+class Net(torch.nn.Module):
+    def __call__(self, img):
+        return np.unique(img)
+
+class Count:
+    def __call__(self, scores):
+        return np.unique(scores)
+
+# case: objects that are called with an image, elsewhere [path=predict.py]
+class Cut:
+    def __call__(self, img):
+        return np.unique(img)
+
+# case: a dataset of graphs
+import torch_geometric
+
+class Molecules(torch_geometric.data.Dataset):
+    def len(self):
+        return 8
+
+    def get(self, idx):
+        return copy.deepcopy(self.graphs[idx])  # TL114 hint
+
+# case: a `get` of something else
+class MoleculeDataset(dict):
+    def get(self, key):
+        return copy.deepcopy(self.graphs[key])
+
+# case: a dataset whose base is in another file
+from templates import DatasetTemplate
+
+class KittiDataset(DatasetTemplate):
+    def get_image(self, idx):
+        return copy.deepcopy(self.images[idx])  # TL114 hint
+
+    def get_all(self, names):
+        return copy.deepcopy(names)
+
+    def set_item(self, index):
+        self.item = copy.deepcopy(index)
+
+# case: one that asks for all of them first
+from templates import DatasetTemplate
+
+class KittiDataset(DatasetTemplate):
+    def __init__(self):
+        self.images = [self.get_image(index) for index in range(100)]
+
+    def get_image(self, idx):
+        return np.unique(idx)
+
+# case: a dataset that has no base
+class KittiDataset:
+    def get_image(self, idx):
+        return copy.deepcopy(self.images[idx])
 
 # case: what the method calls
 def decoded(path):
