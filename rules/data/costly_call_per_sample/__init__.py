@@ -15,7 +15,7 @@ that sets single elements; `np.unique`; `np.argsort(…)[:k]`; `np.where(mask)` 
 `assert` about the range of all elements; and `in` a list that grows with the dataset.
 
 Also sounds, images and arrays that are read as a whole, although the function goes on with a slice
-of them; images that are decoded and then scaled; a cache that is read and never filled; and a cache
+of them; images that are decoded; a cache that is read and never filled; and a cache
 in a list of a `Manager`, which each read copies from another process.
 
 ## Why it is slow
@@ -108,7 +108,7 @@ from .._fixed_paths import is_fixed
 from .._per_sample import is_kept, is_rare
 from .array_work import array_work, is_kept_list
 from .costs import MODEL, READS, TOKENS, Costly, cost_of
-from .decoded_parts import part_of, reads_itself, scaled_image
+from .decoded_parts import part_of, reads_itself, decoded_image
 from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
 
@@ -270,7 +270,7 @@ def keeps_samples_in_a_manager(assign: cst.Assign, module: Module) -> Iterable[R
 @rule.on_module
 def records_costly_functions(module: Module) -> Iterator[Fact]:
     for call in module.nodes(cst.Call):
-        found = cost_of(call, module) or array_work(call, module) or scaled_image(call, module)
+        found = cost_of(call, module) or array_work(call, module) or decoded_image(call, module)
         if found is None or found is TOKENS or is_kept(call, module):
             continue
         often = how_often(call, module)
@@ -333,7 +333,7 @@ def _is_certain(call: cst.Call, module: Module) -> bool:
 
 @once
 def _work(module: Module, call: cst.Call) -> Costly | None:
-    return part_of(call, module) or _cost_of(call, module) or scaled_image(call, module)
+    return part_of(call, module) or _cost_of(call, module) or decoded_image(call, module)
 
 
 def _cost_of(call: cst.Call, module: Module) -> Costly | None:

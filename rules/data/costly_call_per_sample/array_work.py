@@ -36,7 +36,7 @@ _EXTREMES = Costly(
 _SEARCHED = Costly("searches a list", "keep a set, or a dict of the places")
 
 _OVER_ALL = frozenset(
-    f"builtins.{name}" for name in ("sum", "max", "min", "any", "all", "sorted", "set", "list")
+    f"builtins.{name}" for name in ("sum", "max", "min", "any", "all", "sorted", "set")
 )
 _OF_TRUTHS = frozenset(f"builtins.{name}" for name in ("sum", "any", "all"))
 _LIBRARIES = ("numpy", "torch")

@@ -125,6 +125,7 @@ _BY_NAME = (
      "yaml.safe_load", "xml.etree.ElementTree.parse", "lxml.etree.parse"),
     (_FOLDER, "os.listdir", "os.walk", "os.scandir", "glob."),
 )  # fmt: skip
+_CHEAP = ("open3d.geometry.PointCloud", "open3d.geometry.TriangleMesh")
 _SOUND_WORDS = re.compile(
     r"^_*(?:(?:compute|extract|calc|wav2|audio2)_*)?(?:log_?)?"
     r"(?:mel_?spec\w{0,30}|melspec\w{0,30}|spectrogram\w{0,12}|stft|mfcc|fbank)$"
@@ -157,6 +158,8 @@ def cost_of(call: cst.Call, module: Module) -> Costly | None:
     if _is_of_one_frame(call, names, module):
         return _ONE_BY_ONE
     for name in names:
+        if name in _CHEAP:
+            return None
         for start, cost in _by_package().get(name.partition(".")[0], ()):
             if name.startswith(start):
                 return cost

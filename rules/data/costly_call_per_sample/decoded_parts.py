@@ -30,6 +30,10 @@ _SCALED = Costly(
     "decodes a whole image, which is then scaled",
     "keep images of the size that is used, or let the decoder scale (`Image.draft`)",
 )
+_DECODED = Costly(
+    "decodes a whole image",
+    "keep images of about the size that is used, or their bytes in memory if they fit",
+)
 _READERS = {
     "librosa.load": _SOUND,
     "torchaudio.load": _SOUND,
@@ -72,15 +76,15 @@ def part_of(call: cst.Call, module: Module) -> Costly | None:
     return found if name in _sliced(module, function, found is _ARRAY) else None
 
 
-def scaled_image(call: cst.Call, module: Module) -> Costly | None:
-    """What a call that decodes an image costs, if its function or a transform scales that."""
+def decoded_image(call: cst.Call, module: Module) -> Costly | None:
+    """What a call that decodes an image costs, most of all if something then scales that."""
     if _READERS.get(next(iter(module.resolve(call.func)), "")) is not _IMAGE:
         return None
     behind, function = module.parent(call), module.function(call)
     if isinstance(behind, cst.Attribute) and behind.attr.value in ("size", "width", "height"):
         return because(None, "only the size of the image is read")
     scales = function is not None and _scales(module, function)
-    return _SCALED if scales or _makes_scaling_transforms(module) else None
+    return _SCALED if scales or _makes_scaling_transforms(module) else _DECODED
 
 
 @once

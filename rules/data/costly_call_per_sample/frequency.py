@@ -97,6 +97,8 @@ def _is_same(node: cst.BaseExpression, module: Module) -> bool:
         return bool(_DRAWS.search(dotted_text(node.func)))
     if isinstance(node, cst.Attribute):
         text = dotted_text(node)
+        if text[:1].isupper():  # a member of an enum
+            return True
         return text.startswith(("self.", "args.", "opt.", "cfg.", "config.")) and not (
             _KEEPS.search(text.rpartition(".")[2]) and "use" not in text
         )

@@ -233,14 +233,14 @@ class Sounds(Dataset):
         return wave[:, : self.length], wave[:, 1:-1], spectrum[index : index + 8]
 
         # case: a Python function goes over an array
-        mask = np.asarray(Image.open(path)) > 0
+        mask = np.asarray(self.images[path]) > 0
         depth = torch.from_numpy(np.load(path))
         if sum(~mask) == 0:  # TL114 hint | says: element by element
             return set(depth)
         return max(depth), any(path == 1)  # TL114 hint | marks: max(depth)  # TL114 hint | marks: any(path == 1)
 
         # case: the same function of other values
-        mask = np.asarray(Image.open(path)) > 0
+        mask = np.asarray(self.images[path]) > 0
         return sum(self.lengths), max(0, index), any(each == 1 for each in path), sum(mask.shape)
 
         # case: rows, and elements, that are sorted
@@ -315,7 +315,7 @@ class Sounds(Dataset):
             self.seen[path].append(index)
 
         # case: single elements
-        image = np.asarray(Image.open(path))
+        image = np.asarray(self.images[path])
         for i in range(self.count):  # TL114 hint | says: one by one | marks: range(self.count)
             for j in range(8):
                 image[random.randint(0, 8), j] = 0
@@ -330,8 +330,16 @@ class Sounds(Dataset):
         image = cv2.resize(cv2.imread(path), (256, 256))  # TL114 hint | says: decodes a whole image
         return image
 
-        # case: an image that is not scaled
-        return cv2.imread(path)
+        # case: an image that is not known to be scaled
+        return cv2.imread(path)  # TL114 hint | says: if they fit
+
+        # case: an empty cloud of points
+        import open3d as o3d
+        return o3d.geometry.PointCloud(), o3d.io.read_point_cloud(path)  # TL114 hint | marks: o3d.io.read_point_cloud(path)
+
+        # case: a member of an enum decides
+        if self.kind != Kind.NONE:
+            return np.unique(path)  # TL114 hint
 
         # case: the size of an image
         return Image.open(path).size, path.resize(8)
@@ -587,7 +595,7 @@ class Collator:
 # case: a text beside an image
 class Captions(Dataset):
     def __getitem__(self, index):
-        return Image.open(self.files[index]), self.tokenizer(self.texts[index])
+        return Image.open(self.files[index]), self.tokenizer(self.texts[index])  # TL114 hint | marks: Image.open(self.files[index])
 
 # case: a batch of texts
 def collate(texts, tokenizer):
