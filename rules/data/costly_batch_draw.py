@@ -5,14 +5,16 @@ Reports, in the `sample` of a replay buffer and in training steps, what costs mo
 that is drawn: `np.random.choice(size, n, replace=False)` and `torch.randperm(size)[:n]`, which
 shuffle all indices; a copy of the whole buffer (`self.states[: self.size].copy()`,
 `np.array(self.memory)`); `random.sample` of a `deque`; probabilities that are added up for each
-draw; and a Python loop over the samples of a batch.
+draw; and a Python loop over the samples of a batch. Also, anywhere, `while negative in seen:
+negative = random.randint(…)`, which draws and looks up number by number.
 
 ## Why it is slow
 Measured on a CPU: to shuffle a million indices takes 30 ms, and to draw 256 of them with
 `np.random.randint` 0.01 ms. To draw 256 samples from a `deque` of a million takes 70 ms, since it
 is walked through to get at an element in its middle, and 0.2 ms from a list. To stack 256 arrays
 that are taken one by one takes twenty times as long as to index one array. The network of an agent
-is often so small that its whole step takes no longer.
+is often so small that its whole step takes no longer. To draw and look up 2048 negatives one by one
+takes 20 ms in Python, and 0.4 ms by one call of NumPy and `np.isin`.
 
 ## Example
 ```python
@@ -40,12 +42,15 @@ class ReplayBuffer:
         return torch.from_numpy(self.states[index]), torch.from_numpy(self.actions[index])
 ```
 Where no sample may come twice, use `np.random.default_rng().choice(size, n, replace=False)`. For
-draws by priority, keep the sums in a tree of arrays, and draw all samples at once.
+draws by priority, keep the sums in a tree of arrays, and draw all samples at once. Draw all
+negatives of a batch by one call, find those to draw again by `np.isin` (of pairs, `user * items
++ item`), and draw these by one call until none is left.
 
 ## When it is silent
 In other methods and other classes than those that are called a buffer, a memory or a replay, except
-for shuffles on each training step; under a condition; for populations of a known, small size; in
-evaluation and tests. Whether it costs much depends on the size of the buffer, so it is a hint.
+for shuffles on each training step and numbers that are looked up; under a condition; for
+populations of a known, small size; in evaluation and tests. Whether it costs much depends on the
+size of the buffer, so it is a hint.
 
 ## Fix safety
 There is no fix: the buffer has to keep its data in another way.
@@ -92,6 +97,13 @@ _ALL_SUMMED = (
     "This adds up the probabilities of all samples for one batch; keep their sums in a tree, or "
     "draw for many batches at once."
 )
+_LOOKED_UP = (
+    "Python draws numbers and looks them up one by one; draw all of a batch at once, and again "
+    "those that `np.isin` finds."
+)
+_DRAWS = re.compile(
+    r"(?:^|_)(?:randint|randrange|integers|choice|choices|sample|sampling|randperm)$"
+)
 
 rule = Rule(
     code="TL115",
@@ -99,8 +111,10 @@ rule = Rule(
     summary="drawing a batch costs as much as the whole buffer",
     tier=Tier.HINT,
     triggers=(
-        r"random\.choice|random\.sample|randperm|permutation|(?i:buffer|replay|memory)",
-        r"def _{0,2}(?:sample|draw|get_batch|__next__)|random\.choice|randperm|permutation",
+        r"random\.choice|random\.sample|randperm|permutation|(?i:buffer|replay|memory)|"
+        r"\bwhile (?:True|1|len|[^\n]{1,80} in )\b",
+        r"def _{0,2}(?:sample|draw|get_batch|__next__)|random\.choice|randperm|permutation|"
+        r"\brandint\(|\brandrange\(|\bintegers\(|\bsampling\(",
     ),
 )
 
@@ -125,6 +139,17 @@ def collects_one_by_one(loop: cst.ListComp | cst.For, module: Module) -> Iterabl
         return ()
     marked = loop.iter if isinstance(loop, cst.For) else loop
     return rule.report(module, marked, _ONE_BY_ONE)
+
+
+@rule.on(cst.While)
+def looks_up_one_by_one(loop: cst.While, module: Module) -> Iterable[Reported]:
+    """`while negative in seen: negative = random.randint(0, items)`."""
+    found = _looked_up(loop, module)
+    if found is None:
+        return because((), "it draws no numbers that it looks up")
+    if module.in_evaluation(loop):
+        return because((), "it draws for an evaluation")
+    return rule.report(module, found, _LOOKED_UP)
 
 
 # where --------------------------------------------------------------------------------------------
@@ -190,6 +215,39 @@ def _within_buffer(call: cst.Call, module: Module) -> str:
     if method_name(call) in _COPIES and not call.args:
         return _ALL_COPIED if _is_all_of_self(receiver(call)) else ""
     return ""
+
+
+def _looked_up(loop: cst.While, module: Module) -> cst.CSTNode | None:
+    """Where a loop asks for a number that it draws, or makes a list of those to draw again."""
+    draws = [each for each in module.calls_within(loop.body) if _DRAWS.search(_last_name(each))]
+    drawn = {text for each in draws for text in _targets(module.small_statement(each), module)}
+    for node in module.within(loop) if drawn else ():
+        if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+            continue
+        if not isinstance(node.comparisons[0].operator, cst.In | cst.NotIn):
+            continue
+        if module.source(node.left) in drawn:
+            return node
+        if isinstance(module.parent(node), cst.CompIf) and _is_drawn_from(node, drawn, module):
+            return module.small_statement(node)
+    return None
+
+
+def _is_drawn_from(asked: cst.Comparison, drawn: set[str], module: Module) -> bool:
+    """Whether a list comprehension that asks goes over what the loop draws."""
+    loop = module.enclosing(asked, cst.CompFor)
+    over = "" if loop is None else module.source(loop.iter)
+    return any(re.search(rf"\b{re.escape(each.partition('[')[0])}\b", over) for each in drawn)
+
+
+def _last_name(call: cst.Call) -> str:
+    return method_name(call) or dotted_text(call.func)
+
+
+def _targets(statement: cst.CSTNode | None, module: Module) -> list[str]:
+    if not isinstance(statement, cst.Assign):
+        return []
+    return [module.source(each.target) for each in statement.targets]
 
 
 def _is_kept_as(node: cst.BaseExpression | None, module: Module, *makers: str) -> bool:

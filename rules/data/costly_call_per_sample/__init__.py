@@ -108,7 +108,7 @@ from .._fixed_paths import is_fixed
 from .._per_sample import is_kept, is_rare
 from .array_work import array_work, is_kept_list
 from .costs import MODEL, READS, TOKENS, Costly, cost_of
-from .decoded_parts import part_of, reads_itself, decoded_image
+from .decoded_parts import decoded_image, part_of, reads_itself
 from .frequency import Often, conditions_of, how_often
 from .unfilled_caches import is_managed, never_filled
 

@@ -101,3 +101,61 @@ def train(model, states, optimizer):
         loss = model(torch.stack([states[i] for i in index]))
         loss.backward()
         optimizer.step()
+
+# head: none
+
+# case: negatives that are looked up
+def random_neq(low, high, seen):
+    item = np.random.randint(low, high)
+    while item in seen:  # TL115 hint | says: one by one | marks: item in seen
+        item = np.random.randint(low, high)
+    return item
+
+# case: an item of an array
+def negatives(users, seen, count):
+    items = np.random.randint(0, count, len(users))
+    for i, user in enumerate(users):
+        while items[i] in seen[user]:  # TL115 hint
+            items[i] = random.randint(0, count)
+
+# case: until one is found
+def negative(seen, count, tries):
+    while True:
+        item = random.randrange(count)
+        if item not in seen:  # TL115 hint | marks: item not in seen
+            return item
+
+# case: a list of those to draw again
+def negatives(sampler, seen, count):
+    left, items = np.arange(count), np.zeros(count)
+    while len(left) > 0:
+        items[left] = sampler.sampling(len(left))
+        left = np.array([i for i, item in zip(left, items[left]) if item in seen])  # TL115 hint | marks: left = np.array([i for i, item in zip(left, items[left]) if item in seen])
+    return items
+
+# case: all at once
+def negatives(seen, count):
+    left = np.arange(count)
+    while len(left) > 0:
+        items = np.random.randint(0, count, len(left))
+        left = left[np.isin(items, seen)]
+        names = [each for each in seen if each in left]
+    return items, names
+
+# case: what is not drawn
+def first(seen, names):
+    while seen in names:
+        seen = seen + 1
+    while True:
+        count = random.randint(0, 9)
+        if seen == count or count < 3 or seen in names:
+            return seen
+
+# case: for an evaluation
+def evaluate(model, seen, count):
+    model.eval()
+    with torch.no_grad():
+        item = random.randint(0, count)
+        while item in seen:
+            item = random.randint(0, count)
+        return model(item)
