@@ -6,7 +6,11 @@ Reports where Python waits on each training step while data crosses from host me
   `pin_memory=True`;
 - a batch that is computed with on the host before it is copied, as by `torch.cat(images).cuda()`,
   since the result is not pinned;
-- a batch of a loader from another file, in a program that pins nothing;
+- a batch of a loader from another file, in a program that pins nothing, or of which nothing shows
+  whether it does;
+- a batch that a function moves as a whole, one tensor after the other, such as
+  `move_to_device(batch)`, which may call itself for dicts and lists;
+- what a tokenizer makes in the step: `tokenizer(texts, return_tensors="pt").to(device)`;
 - `torch.tensor(rewards, device=device)`, `torch.from_numpy(array).to(device)`, and tensors that are
   joined in host memory and then copied;
 - a part of an object of which nothing is known, such as `camera.image.cuda()`.
@@ -42,7 +46,8 @@ for images, labels in loader:
 
 ## When it is silent
 For batches of a loader that the same file makes and does not pin: TL102 is about that, with the
-copies as its other places. For copies with `non_blocking=`, if the batch may be pinned; where
+copies as its other places. For copies with `non_blocking=`, if the batch may be pinned; in
+functions that move tensors and whose name and parameters do not say that these are a batch; where
 Lightning or Accelerate moves the batches; for constants, for tensors that are created from sizes
 alone and for arrays that are copied twice, which other rules are about; where a dataset or a
 collate function loads samples; under `if x is None` and similar conditions, which may hold only
@@ -52,8 +57,8 @@ as for `loss.item()`, nothing is gained.
 ## Fix safety
 **Unsafe**: the host memory of the batch must not be overwritten before the copy is done. Batches of
 a `DataLoader` are not, unless the loader reuses its memory by itself. There is no fix for a whole
-batch, `batch.to(device)`, which may be an object that does not take the argument, and none where
-another line has to change, too.
+batch, `batch.to(device)`, which may be an object that does not take the argument, none in a
+function that moves what others give it, and none where another line has to change, too.
 
 ## How verify confirms it
 It measures the fix, which needs a GPU. A batch that is small compared with the step leaves the
@@ -76,7 +81,13 @@ from torchlint.analysis.arrays.tensor_constructors import (
 )
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.literals import UNKNOWN, argument, literal
-from torchlint.analysis.loading.batch_copies import BatchCopy, batch_copy, may_wait
+from torchlint.analysis.loading.batch_copies import (
+    BatchCopy,
+    batch_copy,
+    may_wait,
+    moved_member,
+    tokenized,
+)
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.training.batches import loads
@@ -125,6 +136,16 @@ def _moves_batch(match: Match) -> BatchCopy | None:
     return found
 
 
+def _moves_members(match: Match) -> BatchCopy | None:
+    """How a function moves one tensor after the other of what it is given."""
+    call, module = match.call, match.module
+    moved = moved_member(call, module)
+    if moved is None or batch_copy(call, module) is not None:
+        said = "the function around it is not known to move all tensors of a batch"
+        return because(None, said)
+    return BatchCopy(call, moved)
+
+
 def _moves_attribute(match: Match) -> bool:
     """Whether something of another object, of which nothing is known, is moved to a device: the
     image of `camera.image.cuda()`."""
@@ -149,6 +170,21 @@ def _attribute_message(match: Match) -> str:
     )
 
 
+def _moves_tokens(match: Match) -> cst.Call | None:
+    """The call of a tokenizer or processor that made what is moved: `return_tensors="pt"`."""
+    made = tokenized(match.call, match.module)
+    said = "nothing shows that {:code} was tokenized here"
+    return because(None, said, match.receiver) if made is None else made
+
+
+def _tokens_message(match: Match) -> str:
+    name = match.module.source(match.found(cst.Call).func)
+    return (
+        f"`{name}` works on the host on every step, and Python waits while its tensors are copied; "
+        "call it in the loader, as in its `collate_fn`, and pass `pin_memory=True`."
+    )
+
+
 def _waits(match: Match) -> bool:
     """Whether Python waits for a copy from a pinned loader."""
     copy = match.found(BatchCopy)
@@ -170,6 +206,14 @@ def _waits_for_pageable(match: Match) -> bool:
     if module.flow.is_parameter(owner) and not _HOLDS_BATCH.search(dotted_text(owner)):
         return because(False, "nothing shows that {:code} is a batch", owner)
     return not _is_cast(copy, module)
+
+
+def _waits_in_any_case(match: Match) -> bool:
+    """Whether Python waits for a copy whether or not a loader of another file pins its batches."""
+    copy = match.found(BatchCopy)
+    if copy.computed is None and not may_wait(copy):
+        return because(False, "the call says whether Python waits")
+    return _waits_for_pageable(match)
 
 
 def _is_cast(copy: BatchCopy, module: Module) -> bool:
@@ -235,6 +279,14 @@ def _pageable_message(match: Match) -> str:
     return (
         f"Python waits while `{name}` is copied from memory that is not pinned; pass "
         "`pin_memory=True` to the loader, and `non_blocking=True` here."
+    )
+
+
+def _waiting_message(match: Match) -> str:
+    name = match.module.source(match.found(BatchCopy).batch)
+    return (
+        f"Python waits while `{name}` is copied, behind all that the GPU has queued; pass "
+        "`non_blocking=True` here, and `pin_memory=True` to the loader."
     )
 
 
@@ -369,6 +421,29 @@ rule = Rule(
             change="the loader has to pin its batches first",
             program_has=_LOADS,
             program_lacks=_MAY_PIN,
+        ),
+        method(
+            "to",
+            "cuda",
+            where=(_moves_batch, _is_moved_by_hand, _waits_in_any_case),
+            message=_waiting_message,
+            change=_background,
+            program_has=_MAY_PIN,
+            program_lacks=_PINS,
+        ),
+        method(
+            "to",
+            "cuda",
+            where=(_moves_members, _is_moved_by_hand, _waits),
+            message=_waiting_message,
+            change="other callers may need the tensors at once",
+        ),
+        method(
+            "to",
+            "cuda",
+            where=(_moves_tokens,),
+            message=_tokens_message,
+            change="the text has to be tokenized in the loader first",
         ),
         method(
             "to",

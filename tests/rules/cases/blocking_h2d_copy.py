@@ -389,7 +389,9 @@ from data import make_loader
 
 loader = make_loader()
 for images, labels in loader:
-    images = images.to(device)
+    images = images.to(device)  # TL206 hint unsafe | says: waits … pin_memory
+    # becomes: images = images.to(device, non_blocking=True)
+    labels = labels.to(device, non_blocking=True)
     loss = criterion(model(images), labels)
     loss.backward()
     optimizer.step()
@@ -550,3 +552,135 @@ for camera in cameras:
     # case: a part, now and then
     if step % 100 == 0:
         image = camera.image.cuda()
+
+# head: a training step with a function that moves the batch
+from data import make_loader
+
+def train():
+    for batch in make_loader():
+        loss = criterion(model(**move_to_device(batch, device)))
+        loss.backward()
+        optimizer.step()
+
+# case: all of a dict, in place
+def move_to_device(batch, device):
+    for key in batch:
+        batch[key] = batch[key].to(device)  # TL206 hint | says: Python waits | no fix
+    return batch
+
+# case: all of a dict, by its items
+def move_to_device(inputs, device):
+    for key, value in inputs.items():
+        if isinstance(value, torch.Tensor):
+            inputs[key] = value.cuda()  # TL206 hint
+    return inputs
+
+# case: all of a dict, into a new one
+def move_to_device(x, device):
+    return {k: v.to(device) if torch.is_tensor(v) else v for k, v in x.items()}  # TL206 hint
+
+# case: all of a list, by number
+def move_to_device(x, device):
+    for i in range(len(x)):
+        x[i] = x[i].to(device)  # TL206 hint
+    return x
+
+# case: whatever it is, by calling itself
+def move_to_device(x, device):
+    if isinstance(x, torch.Tensor):
+        return x.to(device)  # TL206 hint
+    if isinstance(x, dict):
+        return {key: move_to_device(value, device) for key, value in x.items()}
+    return [move_to_device(each, device) for each in x]
+
+# case: whatever it is, by a function for each tensor
+def apply_to(f, x):
+    if isinstance(x, dict):
+        return {key: apply_to(f, value) for key, value in x.items()}
+    return f(x)
+
+def move_to_device(x, device):
+    def to_cuda(tensor):
+        return tensor.cuda()  # TL206 hint
+    return apply_to(to_cuda, x)
+
+# case: all tensors of an object that is a batch
+class Batch:
+    def to(self, device):
+        for key, value in self.fields.items():
+            self.fields[key] = value.to(device)  # TL206 hint
+        return self
+
+def move_to_device(x, device):
+    return Batch(x).to(device)
+
+# case: all of a dict, in the background
+def move_to_device(x, device):
+    return {key: value.to(device, non_blocking=True) for key, value in x.items()}
+
+# case: if the caller wants it in the background
+def move_to_device(x, device, wait=True):
+    return {key: value.to(device, non_blocking=not wait) for key, value in x.items()}
+
+# case: in a function that does something else
+def move_to_device(x, device):
+    return compute(x)
+
+def compute(terms):
+    return [each.to(device) for each in terms]
+
+# case: all of a list, to the host
+def move_to_device(x, device):
+    return [each.to("cpu") for each in x]
+
+# case: what was moved before
+def move_to_device(x, device):
+    return to_again([each.to(device, non_blocking=True) for each in x])
+
+def to_again(batch):
+    return batch[0]
+
+# case: modules
+def move_to_device(x, device):
+    return {key: each(x) for key, each in to_models({"a": nn.Linear(3, 3)}).items()}
+
+def to_models(x):
+    for key in x:
+        x[key] = x[key].eval().cuda()
+    return x
+
+# case: what nothing shows to be a tensor
+def move_to_device(x, device):
+    x = x.to(device)
+    return x
+
+# head: a training step on text
+processor = AutoProcessor.from_pretrained("some/model")
+for images, texts in loader:
+    loss = model(**inputs).loss
+    loss.backward()
+    optimizer.step()
+
+    # case: tokens
+    inputs = tokenizer(texts, return_tensors="pt", padding=True).to(device)  # TL206 hint | no fix
+
+    # case: a part of the tokens
+    ids = tokenizer(texts, return_tensors="pt").input_ids.cuda()  # TL206 hint | says: `tokenizer`
+
+    # case: tokens by another name
+    tokens = self.tokenizer(texts, return_tensors="pt", truncation=True)
+    ids = tokens["input_ids"].to(device)  # TL206 hint
+    mask = tokens.attention_mask.to(device)
+
+    # case: images
+    inputs = processor(images=images, return_tensors="pt").to(device)  # TL206 hint
+
+    # case: on the device already
+    inputs = processor(images=images, return_tensors="pt", device=device).to(device)
+
+    # case: of NumPy
+    inputs = tokenizer(texts, return_tensors="np")
+    inputs = inputs.to(device)
+
+    # case: not moved
+    inputs = tokenizer(texts, return_tensors="pt")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.batch_parts import is_part_of_batch, is_whole_batch
-from torchlint.analysis.names import How
+from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.once import once
 from torchlint.analysis.training.transfers import transfer_of
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.values.call_values import makes_host_tensors
+from torchlint.analysis.values.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +32,14 @@ _COMPUTE = frozenset(
 )
 _JOIN = ("torch.cat", "torch.concat", "torch.stack", "torch.hstack", "torch.vstack")
 _DEEPEST = 6
+_MOVES = re.compile(
+    r"(?:^|_)(?:to|move|send|transfer)(?:_|$)|_to(?:_|$)|device|cuda|gpu"
+    r"|^_*(?:convert|prepare|process|unpack)_\w{0,20}(?:batch|data|inputs?|samples?)$"
+)
+"""In names of functions that move what they are given."""
+_BATCH = re.compile(r"batch|data|input|sample", re.IGNORECASE)
+_LISTED = frozenset({"items", "keys", "values"})
+_TYPE_CHECKS = re.compile(r"\b(?:isinstance|is_tensor|hasattr|type)\(")
 
 
 class BatchCopy(NamedTuple):
@@ -115,3 +126,79 @@ def _joined(
     sources = [_source(each, module, depth + 1)[0] for each in parts]
     joined = bool(sources) and all(each is not None for each in sources)
     return (sources[0], call) if joined else (None, None)
+
+
+@once
+def moved_member(call: cst.Call, module: Module) -> cst.BaseExpression | None:
+    """Of a call in a function that moves all tensors of what it is given to the device, as
+    `batch_to_gpu(batch)` does, what it moves: one member after the other, `batch[key]`, or a
+    parameter that was shown to be a tensor, as where the function calls itself for each member."""
+    transfer, function = transfer_of(call, module), module.function(call)
+    if transfer is None or transfer.like or function is None:
+        return None
+    moved, value = transfer.tensor, module.value(transfer.tensor)
+    owner = moved if _is_given(moved, module) else _owner(moved, module, 0)
+    if owner is None or value.has(Kind.MODULE) or value.only(Kind.DEVICE | Kind.LIKELY):
+        return None
+    by_name = _MOVES.search(function.name.value) is not None
+    if owner is not moved:
+        named = isinstance(owner, cst.Name) and _BATCH.search(dotted_text(owner)) is not None
+        return moved if by_name or named else None
+    checked = any(
+        isinstance(test := getattr(each, "test", None), cst.BaseExpression)
+        and _TYPE_CHECKS.search(module.source(test))
+        for each in module.conditions(call)
+    )
+    return moved if by_name and (checked or _is_all(call, function, module)) else None
+
+
+def tokenized(call: cst.Call, module: Module) -> cst.Call | None:
+    """Of a call that moves to the device what a tokenizer or processor made, the call of that."""
+    transfer = transfer_of(call, module)
+    made = None if transfer is None or transfer.like else transfer.tensor
+    for _ in range(_DEEPEST):
+        if isinstance(made, cst.Attribute | cst.Subscript):
+            made = made.value
+        elif isinstance(made, cst.Name):
+            bindings = module.flow.reaching(made)
+            made = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
+    if not isinstance(made, cst.Call) or not makes_host_tensors(made):
+        return None
+    return made if module.value(made).only(Kind.CPU) else None
+
+
+def _is_given(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether a name is a parameter, perhaps with members that the function has replaced."""
+    hows = {each.how for each in module.flow.reaching(node)}
+    return How.PARAMETER in hows and hows <= {How.PARAMETER, How.UPDATE}
+
+
+def _owner(node: cst.BaseExpression, module: Module, depth: int) -> cst.BaseExpression | None:
+    """`batch` for `batch[key]` and for what a loop over it gives, where it is a parameter or an
+    attribute of `self`."""
+    if depth > _DEEPEST:
+        return None
+    if depth and (_is_given(node, module) or dotted_text(node).startswith("self.")):
+        return node
+    if isinstance(node, cst.Call):
+        whole = receiver(node) if method_name(node) in _LISTED else None
+        return None if whole is None else _owner(whole, module, depth + 1)
+    if isinstance(node, cst.Subscript):
+        index = node.slice[0].slice
+        key = index.value if isinstance(index, cst.Index) else None
+        listed = isinstance(key, cst.Name) and _is_listed(key, module)
+        return _owner(node.value, module, depth + 1) if listed else None
+    bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+    sources = [each.value for each in bindings if each.how is How.ITERATION]
+    if len(sources) != 1 or sources[0] is None:
+        return None
+    return _owner(sources[0], module, depth + 1)
+
+
+def _is_listed(key: cst.Name, module: Module) -> bool:
+    return any(each.how is How.ITERATION for each in module.flow.reaching(key))
+
+
+def _is_all(call: cst.Call, function: cst.FunctionDef, module: Module) -> bool:
+    """Whether a function does nothing but move its parameter: `return tensor.cuda()`."""
+    return len(function.body.body) == 1 and isinstance(module.parent(call), cst.Return)

@@ -96,6 +96,11 @@ WRAPPERS = frozenset(
 """Functions and classes that give a module which runs the one that they are given."""
 
 
+def makes_host_tensors(call: cst.Call) -> bool:
+    """`tokenizer(text, return_tensors="pt")`, `processor(images=images, return_tensors="pt")`."""
+    return literal(argument(call, "return_tensors")) == "pt"
+
+
 class CallValues:
     """The part of value inference that deals with calls."""
 
@@ -110,6 +115,8 @@ class CallValues:
             known = self._by_name(name, node)
             if known is not None:
                 return known
+        if makes_host_tensors(node):
+            return self._on(argument(node, "device"))
         called = dotted_text(node.func).rpartition(".")[2]
         if called in _PARSES:
             return OPTIONS
