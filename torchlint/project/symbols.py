@@ -376,9 +376,10 @@ class Index:
         return self.method(class_, "forward", load=load) or self.method(class_, "__call__")
 
     def derives(self, class_: Key, suffixes: tuple[str, ...]) -> bool:
-        """Whether a class, or a base of it, has a base whose dotted name ends so."""
+        """Whether a class, or a base of it, has a base whose dotted name ends so, or one of the
+        modules of torch."""
         return any(
-            base.endswith(suffixes)
+            base.endswith(suffixes) or base.startswith("torch.nn.")
             for key in self._lineage(class_)
             for base in self.classes[key].bases
         )

@@ -1525,6 +1525,32 @@ class Progress(L.Callback):
         print(f"{trainer.global_step} {batch_idx} {pl_module.threshold}")
         print(f"{outputs['loss']:.3f}")  # TL201
 
+# case: a hook of a hand-written trainer, which looks up what it shows
+from .base import HookBase
+class Shows(HookBase):
+    def after_step(self):
+        losses = self.trainer.losses
+        for key in losses:
+            self.trainer.storage.put(key, losses[key].item())  # TL201 hint
+        if self.trainer.step % 20 == 0:
+            print(self.trainer.loss.item())
+    def after_epoch(self):
+        print(self.trainer.loss.item())
+    def after_train_iter(self, runner, logs=None):
+        if self.every_n_iters(runner, 50):
+            print(runner.loss.item())
+        print(f"{logs['loss']:.3f}")
+
+# case: a callback of a hand-written loop
+class Callback:
+    def on_batch_end(self, batch, logs): ...
+class Shows(Callback):
+    def on_batch_end(self, batch, logs):
+        self.total += model(batch.images.cuda()).mean().item()  # TL201
+        print(f"{batch} {logs['loss']:.3f}")
+    def on_epoch_end(self, logs):
+        self.total += model(self.images.cuda()).mean().item()
+
 # case: in a test [path=tests/test_training.py]
 for images in loader:
     loss = model(images.to(device)).mean()

@@ -46,7 +46,10 @@ ANY: Final = Framework._make(map(_joined, *FRAMEWORKS))
 STEP_WORDS: Final = "|".join((*ANY.step_words, *ANY.step_methods))
 """A pattern for files in which training steps are taken."""
 HOOK_WORDS: Final = "|".join(
-    (*ANY.hook_words, *sorted({method for _, methods in ANY.step_hooks for method in methods}))
+    (
+        *ANY.hook_words,
+        *sorted({each for _, methods in ANY.step_hooks + ANY.loose_hooks for each in methods}),
+    )
 )
 """A pattern for files with functions that a framework calls on each step."""
 
@@ -80,10 +83,22 @@ def setting_words(setting: str) -> str:
 
 
 def is_step_hook(method: str, bases: list[str]) -> bool:
-    """Whether a framework calls this method of a class with these bases on each step."""
+    """Whether a framework or a hand-written loop calls this method of a class with these bases on
+    each step."""
+    return is_passed_tensors(method, bases) or _is_one_of(ANY.loose_hooks, method, bases)
+
+
+def is_passed_tensors(method: str, bases: list[str]) -> bool:
+    """Whether a framework calls it, with a batch and the like that are on the device."""
     if method == "forward":
         return any(re.search(pattern, base) for pattern in ANY.step_forwards for base in bases)
+    return _is_one_of(ANY.step_hooks, method, ["", *bases])
+
+
+def _is_one_of(
+    hooks: tuple[tuple[str, frozenset[str]], ...], method: str, bases: list[str]
+) -> bool:
     return any(
-        method in methods and any(re.search(pattern, base) for base in ("", *bases))
-        for pattern, methods in ANY.step_hooks
+        method in methods and any(re.search(pattern, base) for base in bases)
+        for pattern, methods in hooks
     )

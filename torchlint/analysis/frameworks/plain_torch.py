@@ -11,6 +11,23 @@ PLAIN_TORCH = Framework(
     ),
     packages=("torch.", "torchvision.", "timm."),
     module_classes=("Module",),
+    loose_hooks=(
+        (
+            r"Hook(?:Base)?$",
+            frozenset(
+                "before_step after_step before_iter after_iter before_train_iter after_train_iter "
+                "after_backward after_train_step".split()
+            ),
+        ),
+        (
+            r"Callback$",
+            frozenset(
+                "after_backward after_batch after_loss after_step after_train_iter on_batch_end "
+                "on_batch_start on_iteration_end on_step_end on_train_batch_end "
+                "on_train_batch_start on_train_step_end".split()
+            ),
+        ),
+    ),
     evaluation_modes=frozenset({"eval", "test", "val", "valid", "validation"}),
     accelerator_calls=("torch.cuda.", "torch.accelerator."),
     accelerator_questions=frozenset(

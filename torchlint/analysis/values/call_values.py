@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis import torch_api
-from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
+from torchlint.analysis.frameworks.frameworks import ANY, is_passed_tensors
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import How, dotted_text, sounds_like_class
 from torchlint.analysis.values import array_libraries, array_values, environments
@@ -568,7 +568,7 @@ class CallValues:
         if function is None or not isinstance(param, cst.Param):
             return None
         class_ = tree.enclosing(function, cst.ClassDef)
-        if class_ is None or not is_step_hook(function.name.value, self._own.bases(class_)):
+        if class_ is None or not is_passed_tensors(function.name.value, self._own.bases(class_)):
             return None
         if param.name.value in ANY.host_parameters:
             return HOST_VALUE
