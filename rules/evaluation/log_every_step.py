@@ -3,7 +3,9 @@
 ## What it does
 Reports what writes a log on every training step: `add_scalar` and `add_text` of TensorBoard,
 `wandb.log`, `accelerator.log`, `log_metrics` of MLflow and the like, `print`, and `info` of a
-logger. All of one function are one finding, at the first of them.
+logger. Also `set_postfix` and `set_description` of a progress bar, which draw it again each time,
+and `torch.cuda.memory_allocated()` and the like. All of one function are one finding, at the first
+of them.
 
 ## Why it is slow
 Python makes a text or a record of each number, and passes it to a file, a queue or another process.
@@ -11,6 +13,10 @@ On a CPU, `add_scalar` of TensorBoard took 85 microseconds, `add_text` 290, and 
 23; `wandb.log` takes longer. Meanwhile Python asks the GPU for nothing. That is little next to a
 step of a second, and much where a step takes a few milliseconds, as in reinforcement learning and
 for small models. A curve of many thousand points shows no more than one of a few hundred, either.
+
+A bar of tqdm is drawn ten times per second at most, but `set_postfix` draws it at once, unless it
+is told `refresh=False`. Each question about the memory makes a dict of all statistics that the
+allocator keeps, of which there are more than a hundred.
 
 ## Example
 ```python
@@ -40,8 +46,8 @@ Under `if step % 100 == 0` and all other conditions, unless they are a switch (`
 `if writer is not None`) or ask for the main process; under `if debug` and `if verbose`; between
 epochs, and in loops over epochs of one step each; in functions that keep their answers
 (`@lru_cache`); in evaluation; in tests; for `self.log` of Lightning, which writes every 50 steps;
-for `debug` and `warning` of a logger; where a number is read from the GPU for it: that costs more,
-and TL201 speaks of it.
+for `debug` and `warning` of a logger; for `set_postfix(…, refresh=False)`; where a number is read
+from the GPU for it: that costs more, and TL201 speaks of it.
 
 ## Fix safety
 There is no fix: only you know how often you look at the log.
@@ -53,6 +59,7 @@ version, on the CPU as well as on a GPU.
 ## References
 - PyTorch documentation, `torch.utils.tensorboard`
 - Lightning documentation, `Trainer(log_every_n_steps=50)`
+- tqdm documentation, `set_postfix`: `refresh`
 """
 
 import re
@@ -68,6 +75,11 @@ from torchlint.rule import Context, Effect, Match, Rule, Tier, Triggers, because
 from ._few_rounds import has_few_rounds
 
 _WRITERS: Final = ("add_scalar", "add_scalars", "add_text", "log_metric", "log_metrics", "log_dict")
+_DRAWN: Final = ("set_description", "set_description_str", "set_postfix", "set_postfix_str")
+_MEMORY: Final = (
+    "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_reserved", "memory_stats", "memory_summary",
+)  # fmt: skip
 _TRACKER: Final = re.compile(
     r"(?:^|_|\.)(?:accelerator|comet|experiment|fabric|mlflow|neptune|run|swanlab|tracker|wandb)"
     r"(?:_?logger)?$"
@@ -92,6 +104,13 @@ def _is_of_logger(match: Match) -> bool:
     """`logging.info(…)`, `self.logger.info(…)`."""
     named = _LOGGER.search(dotted_text(match.receiver)) is not None
     return named or because(False, "{:code} is not known to write a log", match.receiver)
+
+
+def _is_drawn_at_once(match: Match) -> bool:
+    """Whether a progress bar is drawn again however short the step was."""
+    refresh = match.module.argument(match.call, "refresh")
+    waits = refresh is not None and match.module.literal(refresh) is not True
+    return not waits or because(False, "it says when the bar is drawn: {:code}", refresh)
 
 
 def _is_read_from_device(match: Match) -> bool:
@@ -139,11 +158,27 @@ rule = Rule(
         method("log", where=(_is_of_tracker,)),
         method("info", where=(_is_of_logger,)),
         calls("builtins.print"),
+        method(
+            *_DRAWN,
+            where=(_is_drawn_at_once,),
+            message="The progress bar is drawn again on every step, however short it is; pass "
+            "`refresh=False`, and it is drawn ten times per second.",
+        ),
+        calls(
+            *(f"torch.cuda.{name}" for name in _MEMORY),
+            message="All statistics of the allocator are collected on every step; ask for them "
+            "every few dozen steps.",
+        ),
     ),
     unless=(_depends_on_step, has_few_rounds, _runs_once, _is_read_from_device),
     message="A log is written on every step; write it every few dozen steps.",
     change="only you know how often it is needed",
     together="this is written on every step as well",
     contexts=(Context.HOT,),
-    triggers=Triggers(on_demand=(rf"\.(?:{'|'.join(_WRITERS)}|log|info)\(|\bprint\(",)),
+    triggers=Triggers(
+        on_demand=(
+            rf"\.(?:{'|'.join((*_WRITERS, *_DRAWN))}|log|info)\(|\bprint\("
+            rf"|\b(?:{'|'.join(_MEMORY)})\(",
+        )
+    ),
 )

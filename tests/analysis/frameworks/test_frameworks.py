@@ -54,13 +54,18 @@ def test_a_file_shows_that_its_framework_owns_a_setting(text: str, owned: bool) 
         ("compute_loss", ["trl.SFTTrainer"], True),
         ("compute_loss", [":Trainer"], False),
         ("on_step_end", ["transformers.TrainerCallback"], True),
-        ("on_step_end", ["app.MyCallback"], False),
+        ("on_step_end", ["app.MyCallback"], True),
+        ("on_step_end", ["app.Watcher"], False),
+        ("after_epoch", ["app.HookBase"], False),
     ],
 )
-def test_a_step_hook_belongs_to_a_base_class_of_the_framework(
-    method: str, bases: list[str], hook: bool
-) -> None:
+def test_a_step_hook_belongs_to_a_base_class(method: str, bases: list[str], hook: bool) -> None:
     assert frameworks.is_step_hook(method, bases) is hook
+
+
+def test_only_a_framework_is_known_to_pass_tensors_to_its_hooks() -> None:
+    assert frameworks.is_passed_tensors("on_train_batch_end", ["lightning.pytorch.Callback"])
+    assert not frameworks.is_passed_tensors("on_train_batch_end", ["app.MyCallback"])
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,24 @@ def train(model, loader, criterion, optimizer, device, writer, args, accelerator
         print(f"loss {loss:.3f}")
         wandb.log({"loss": loss.detach().cpu()})
 
+        # case: a progress bar
+        bar.set_postfix(step=step)  # TL715 hint | says: drawn again
+        bar.set_description(f"step {step}")
+
+        # case: a progress bar that has time
+        bar.set_postfix(step=step, refresh=False)
+        bar.set_postfix_str("step", refresh=args.often)
+        if step % 20 == 0:
+            bar.set_description(f"step {step}")
+
+        # case: a progress bar, for which a number is read
+        bar.set_postfix(loss=loss.item())
+
+        # case: how much memory there is
+        peak = torch.cuda.max_memory_allocated(device) / 1e9  # TL715 hint | says: statistics
+        if step % 20 == 0:
+            peak = torch.cuda.memory_reserved()
+
         # case: what is not written each time
         logger.debug("step %d", step)
         logger.warning("no labels")

@@ -96,7 +96,7 @@ class Framework(NamedTuple):
     step_hooks: tuple[tuple[str, _Names], ...] = ()
     """A pattern for a base class, and the methods that the framework calls on each step."""
     loose_hooks: tuple[tuple[str, _Names], ...] = ()
-    """The same for hooks of which nobody knows what they are passed: those of hand-written loops."""
+    """The same for those of hand-written loops, of which nobody knows what they are passed."""
     step_forwards: tuple[str, ...] = ()
     """Patterns for base classes of modules whose `forward` is such a method. Too many files have
     that name, so `hook_words` must show it."""
