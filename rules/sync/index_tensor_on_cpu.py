@@ -4,8 +4,9 @@
 Reports a tensor on the device that is indexed by a tensor in host memory or by a NumPy array, on
 each training step: `points[torch.randperm(n)]`, `q[np.arange(n), actions]`,
 `scores[np.where(wanted)]`, and `features[rows]` where `rows` comes from a loader. As a hint also
-the indices that a matcher gives in the way of DETR, `outputs["boxes"][idx]`, once for each line:
-they are made by `linear_sum_assignment` of scipy, and each image and each line copies them anew.
+such an index of what a model computes with, of which nothing else is known, and the indices that a
+matcher gives in the way of DETR, `outputs["boxes"][idx]`, once for each line: they are made by
+`linear_sum_assignment` of scipy, and each image and each line copies them anew.
 
 ## Why it is slow
 The kernel that picks the rows needs the index on the device, so PyTorch copies it there first. The
@@ -38,10 +39,11 @@ non_blocking=True)`, from a loader with `pin_memory=True`.
 
 ## When it is silent
 For numbers, slices and lists; for masks, since the device must be asked how many of their values
-are true; where it is not certain that the tensor is on the device and the index is not; under `if
-step % 100 == 0` and similar conditions; in evaluation and in tests; for a matcher, if no file of
-the program calls `linear_sum_assignment`. It is a hint where another index next to it may be in
-host memory, too.
+are true; where it is not certain that the index is in host memory, or, outside of a model, that the
+tensor is on the device; under `if step % 100 == 0` and similar conditions; in evaluation and in
+tests; for a matcher, if no file of the program calls `linear_sum_assignment`. It is a hint where
+another index next to it may be in host memory, too, and where the index is computed with what a
+caller passes.
 
 ## Fix safety
 **Safe** for `torch.arange`, which holds the same numbers on each device. **Unsafe** for
@@ -65,7 +67,8 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import Binding, How, dotted_text
-from torchlint.analysis.training.syncs import Operand
+from torchlint.analysis.training.batches import runs_in_forward
+from torchlint.analysis.training.syncs import Operand, tensor_at
 from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.analysis.values.kinds import ARRAYS, ON_HOST, Kind, Value, placing
@@ -115,12 +118,23 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
             because(None, "nothing shows that {:code} is in host memory", index)
         elif _is_mask(index, module):
             because(None, "{:code} is a mask, for which Python waits on the device too", index)
-        elif not picked.only(Kind.DEVICE | Kind.PARAMETER):
-            off_device(None, item.value, module)
-        else:
+        elif (operand := _of_picked(item, picked, module)) is not None:
             others = (each for each in indices if each is not index)
             stays = next((each for each in others if _may_stay(each, module)), None)
-            yield from _copied(index, item, stays, module)
+            if module.value(index).has(Kind.PARAMETER):
+                stays = index
+            yield from _copied(index, item, stays, operand, module)
+
+
+def _of_picked(item: cst.Subscript, picked: Value, module: Module) -> Operand | None:
+    """What is known of the tensor that is indexed; a guess in a model, and for what an unknown
+    function made of a batch."""
+    if picked.only(Kind.DEVICE | Kind.PARAMETER):
+        parameters = tuple(sorted(picked.parameters - placing(picked.parameters)))
+        return Operand(picked.only(Kind.DEVICE), tensor=False, parameters=parameters)
+    if picked.has(Kind.LIKELY) or runs_in_forward(item, module):
+        return tensor_at(item.value, module)
+    return off_device(None, item.value, module)
 
 
 @rule.on_module
@@ -152,19 +166,26 @@ def _looked_at(
 
 
 def _is_on_host(value: Value) -> bool:
-    """Whether it is a tensor or an array in host memory, or several, as `np.where(mask)` gives."""
+    """Whether it is a tensor or an array in host memory, or several, as `np.where(mask)` gives;
+    also one that is computed from that and a parameter, `torch.arange(n) + shift`."""
     if value.only(Kind.CONTAINER) and value.element is not None:
         return value.element.only(ARRAYS)
+    if value.has(Kind.PARAMETER):
+        return value.has(Kind.CPU) and value.only(Kind.CPU | Kind.PARAMETER)
     return value.only(_IN_HOST_MEMORY)
 
 
 def _copied(
-    index: cst.BaseExpression, item: cst.Subscript, stays: cst.BaseExpression | None, module: Module
+    index: cst.BaseExpression,
+    item: cst.Subscript,
+    stays: cst.BaseExpression | None,
+    operand: Operand,
+    module: Module,
 ) -> Iterator[Reported]:
     """The finding on an index that is copied to the device."""
-    picked = module.value(item.value)
-    parameters = tuple(sorted(picked.parameters - placing(picked.parameters)))
     said = "{:code} may be in host memory too, so that Python waits in any case"
+    if stays is index:
+        said = "nothing shows what {:code} is computed with"
     return rule.report(
         module,
         index,
@@ -172,7 +193,7 @@ def _copied(
         "step, and Python waits for that; create it there.",
         tier=None if stays is None else because(Tier.HINT, said, stays),
         fix=_create_on_device(index, item, module),
-        operand=Operand(picked.only(Kind.DEVICE), tensor=False, parameters=parameters),
+        operand=operand,
     )
 
 

@@ -214,3 +214,38 @@ class Criterion(torch.nn.Module):
     def forward(self, outputs, targets):
         indices = self.matcher(outputs, targets)
         return outputs[indices].sum()
+
+# case: in a model, of what nothing is known
+from net import Net
+model = Net().to(device)
+for images, labels in loader:
+    loss = model(images.to(device), labels.to(device)).sum()
+    loss.backward()
+    optimizer.step()
+# file: net.py
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rel = torch.nn.Parameter(torch.zeros(9, 3))
+        self.sizes = [1, 2, 3]
+        self.table = torch.zeros(9)
+    def forward(self, x, y):
+        points = self.pool(x)
+        order = torch.randperm(points.shape[0])
+        points = points[order]  # TL217 hint
+        mixed = unpack(y)[torch.randint(9, (3,))]  # TL217 hint
+        size = self.sizes[x.shape[0]]
+        again = self.table[torch.randperm(9)]
+        return points + mixed + rel_pos(size, self.rel)
+def rel_pos(size, table):
+    coords = torch.arange(size)[:, None] - torch.arange(size)[None, :] + (size - 1)
+    other = table[size]
+    return table[coords.long()]  # TL217 hint
+
+# case: outside of a model, of what nothing is known
+for images, labels in loader:
+    loss = model(images.to(device)).sum()
+    loss.backward()
+    optimizer.step()
+    kept = memory.states[torch.randint(9, (3,))]
