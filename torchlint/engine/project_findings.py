@@ -31,7 +31,9 @@ _READ: Final = (
 )
 """The `forward` of a module that reads from the device, and losses."""
 _WAITS: Final = (
-    rf"{_READ}|\.(?:item|tolist|cpu|any|all|nonzero|masked_select|equal|inverse)\("
+    rf"{_READ}|\.(?:item|tolist|cpu|any|all|nonzero|masked_select|equal|inverse|unique"
+    r"|repeat_interleave|bincount|argwhere|randperm|randint)\(|return_tensors="
+    r"|\barange\((?![^\n]{0,80}device)"
     r"|linear_sum_assignment\(|\w\[~?[\w.]*mask\w*\]|: {0,2}[\w.]{1,40}\.max\(\)"
     r"|\w\[[^\[\]:,\n\"']{1,60} (?:[<>]=?|[!=]=) [^\[\]:,\n\"']{1,60}\]"
 )
