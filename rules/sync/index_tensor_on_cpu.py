@@ -129,7 +129,10 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
 def _of_picked(item: cst.Subscript, picked: Value, module: Module) -> Operand | None:
     """What is known of the tensor that is indexed; a guess in a model, and for what an unknown
     function made of a batch."""
-    if picked.only(Kind.DEVICE | Kind.PARAMETER):
+    made = Kind.PARAMETER | Kind.TENSOR  # computed from what a caller passes
+    if picked.only(Kind.DEVICE | Kind.PARAMETER) or (
+        picked.has(Kind.PARAMETER) and picked.only(made)
+    ):
         parameters = tuple(sorted(picked.parameters - placing(picked.parameters)))
         return Operand(picked.only(Kind.DEVICE), tensor=False, parameters=parameters)
     if picked.has(Kind.LIKELY) or runs_in_forward(item, module):

@@ -241,6 +241,8 @@ class Net(torch.nn.Module):
 def rel_pos(size, table):
     coords = torch.arange(size)[:, None] - torch.arange(size)[None, :] + (size - 1)
     other = table[size]
+    if size > 9:
+        table = torch.nn.functional.interpolate(table[None], size=size)[0]
     return table[coords.long()]  # TL217 hint
 
 # case: outside of a model, of what nothing is known
