@@ -135,9 +135,9 @@ def _of_picked(item: cst.Subscript, picked: Value, module: Module) -> Operand | 
     ):
         parameters = tuple(sorted(picked.parameters - placing(picked.parameters)))
         return Operand(picked.only(Kind.DEVICE), tensor=False, parameters=parameters)
-    if picked.has(Kind.LIKELY) or runs_in_forward(item, module):
-        return tensor_at(item.value, module)
-    return off_device(None, item.value, module)
+    guess = picked.has(Kind.LIKELY) or runs_in_forward(item, module)
+    known = tensor_at(item.value, module) if guess else None
+    return known or off_device(None, item.value, module)
 
 
 @rule.on_module
