@@ -39,7 +39,7 @@ class Through(NamedTuple):
     inner: str = ""
 
 
-class Event(NamedTuple):
+class GradientEvent(NamedTuple):
     """A backward pass and where it goes; a call that zeroes gradients, or a step, and whose; or a
     forward pass of a model."""
 
@@ -72,7 +72,7 @@ def routes(module: Module, around: cst.CSTNode, models: Models) -> dict[cst.Call
 @once
 def events(
     module: Module, around: cst.CSTNode, models: Models, optimizers: frozenset[str]
-) -> list[Event]:
+) -> list[GradientEvent]:
     """The backward passes of a round of a loop or of a function, what zeroes gradients, and the
     steps, in the order in which they happen."""
     follow = _Follow(module, models, optimizers)
@@ -113,7 +113,7 @@ class _Follow:
     """Follows the statements of a step."""
 
     def __init__(self, module: Module, models: Models, optimizers: frozenset[str]) -> None:
-        self.events: list[Event] = []
+        self.events: list[GradientEvent] = []
         self._module = module
         self._models = models
         self._optimizers = optimizers
@@ -206,14 +206,14 @@ class _Follow:
             return _NOWHERE
         if model:
             if not self._module.evaluations.grad_is_off(call):
-                self.events.append(Event(call, ran=model))
+                self.events.append(GradientEvent(call, ran=model))
                 inside = {Through(model, each.outer) for each in given}
                 frame.done[call] = _short(given | {Through(model)} | inside)
             return frame.done[call]
         function = self._module.definitions.callee(call)
         if call in self._backwards:
             route = _short(given | self._route(call.func, frame))
-            self.events.append(Event(call, route))
+            self.events.append(GradientEvent(call, route))
         elif function is not None and function not in frame.functions and self._may_enter(frame):
             frame.done[call] = self._enter(call, function, frame)
         else:
@@ -247,7 +247,7 @@ class _Follow:
         names |= {each for text in texts for each in frame.in_turn.get(text, ())}
         zeroes = method == "zero_grad"
         if zeroes or stepped(call, self._module) or not names.isdisjoint(self._optimizers):
-            self.events.append(Event(call, names=frozenset(names), zeroes=zeroes))
+            self.events.append(GradientEvent(call, names=frozenset(names), zeroes=zeroes))
             return True
         return False
 

@@ -38,7 +38,8 @@ dictionary by size.
 
 ## When it is silent
 Where fewer than three operations make the constant; where values of other tensors go into it, or
-random numbers; where it is kept: in an attribute, a dictionary or by `functools.lru_cache`; outside
+random numbers; for masks of `scaled_dot_product_attention` (TL311); where it is kept: in an
+attribute, a dictionary or by `functools.lru_cache`; outside
 of forward passes, of steps of the file, and of what these call in it; in evaluation and in tests.
 Where `torch.compile` compiles the function, it may be computed once, or within another kernel.
 
@@ -81,6 +82,8 @@ _STARTS: Final = (
 )
 _CASTS: Final = frozenset("to type type_as astype float double half long int bool cuda".split())
 _FILLS: Final = frozenset("zeros ones full zeros_like ones_like full_like".split())
+_TAKEN: Final = ("register_buffer", "setattr", "scaled_dot_product_attention")
+"""What keeps a constant, and what is better off without a mask (TL311)."""
 _KEEPS: Final = re.compile(r"cache")
 
 
@@ -144,7 +147,7 @@ def _computed(module: Module, source: cst.BaseExpression) -> list[cst.BaseExpres
             continue
         seen.add(whole)
         call = module.call_with(whole)
-        if call is not None and called(call) in ("register_buffer", "setattr"):
+        if call is not None and called(call) in _TAKEN:
             return []
         parts = [whole, *module.within(whole)]
         found.update(

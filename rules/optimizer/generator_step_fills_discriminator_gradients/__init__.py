@@ -78,9 +78,9 @@ import libcst as cst
 from torchlint.analysis.uses import calls_of
 from torchlint.rule import Effect, Match, Module, Related, Rule, Tier, because, method
 
-from ._gradient_switches import are_switched
-from ._loss_routes import EACH, Event, events
-from ._model_optimizers import made, optimizers_of, wrapping
+from .._loss_routes import EACH, GradientEvent, events
+from .gradient_switches import are_switched
+from .model_optimizers import made, optimizers_of, wrapping
 
 _MOST_ROUNDS = 6
 
@@ -156,7 +156,7 @@ def _rounds(backward: cst.Call, module: Module) -> Iterator[cst.CSTNode]:
             calls += calls_of(function, module) if function is not None else ()
 
 
-def _wasted_at(at: int, happened: list[Event], module: Module) -> list[_Wasted]:
+def _wasted_at(at: int, happened: list[GradientEvent], module: Module) -> list[_Wasted]:
     wasted: dict[str, _Wasted] = {}
     route = happened[at].route
     inners, known = {each.inner for each in route}, optimizers_of(module)
@@ -176,7 +176,7 @@ def _wasted_at(at: int, happened: list[Event], module: Module) -> list[_Wasted]:
 # where the optimizers zero and step --------------------------------------------------------
 
 
-def _is_zeroed(model: str, at: int, happened: list[Event], module: Module) -> bool | None:
+def _is_zeroed(model: str, at: int, happened: list[GradientEvent], module: Module) -> bool | None:
     """Whether the gradients of a model are zeroed before its optimizer steps again, in this round
     or the next; None if neither is to be seen."""
     names = {EACH, model, *optimizers_of(module).get(model, ())} if model else {""}
@@ -186,7 +186,7 @@ def _is_zeroed(model: str, at: int, happened: list[Event], module: Module) -> bo
     return None
 
 
-def _steps_next(at: int, happened: list[Event], module: Module) -> bool:
+def _steps_next(at: int, happened: list[GradientEvent], module: Module) -> bool:
     """Whether an optimizer steps right after a backward pass, before any gradient is zeroed, of
     parameters that are not known to be a model's."""
     coming = next((each for each in happened[at + 1 :] if each.names), None)

@@ -11,7 +11,7 @@ from torchlint.analysis.uses import passed_for
 from torchlint.analysis.values.kinds import TENSORS
 from torchlint.rule import Module, because, once
 
-from ._loss_routes import text_of
+from .._loss_routes import text_of
 
 _SWITCHES = re.compile(r"(?i)requires_?grad|toggle_?(?:optimizer|grad)|freez|frozen|readonly")
 _NO_MODEL = (cst.SimpleString, cst.Lambda)

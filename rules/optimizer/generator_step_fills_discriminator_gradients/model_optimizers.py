@@ -11,7 +11,7 @@ from torchlint.analysis.names import dotted_text, sounds_like_class
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Module, once
 
-from ._loss_routes import stepped, text_of
+from .._loss_routes import stepped, text_of
 
 _KINDS = re.compile(r"optimi[sz]ers?|optims?|opts?(?![a-z])|solver|(?<![a-z])net|model|_")
 """The parts of a name that only say what kind of object it is."""
