@@ -131,7 +131,9 @@ _BY_INDEX = r"def \w{1,40}\(\s{0,9}self,\s{0,9}(?:i|idx|index|item|\w{1,20}_(?:i
 _READS_FILES = r"Folder\([^\n]{0,200}\bloader\s{0,3}="
 _TRANSFORMS = (
     r"def (?:__call__|transform)\(\s{0,9}self,\s{0,9}(?:samples?|data_?dict|dataset_dict|results|"
-    r"img|image|pic)\b|(?i:transform|pipeline|augment|preproc)\w{0,9}\.register|"
+    r"img|image|pic)\b|"
+    r"@\w{0,20}(?:[Tt]ransform|TRANSFORM|[Pp]ipeline|PIPELINE|[Aa]ugment|AUGMENT|[Pp]reproc|PREPROC)"
+    r"\w{0,9}\.register|"
     r"\.(?:set|with)_transform\("
 )
 _WORKS_ON_ARRAYS = (
