@@ -36,6 +36,7 @@ EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     ("helpers elsewhere", "conv-bias-before-norm/bad.py"): _LOADER_ELSEWHERE,
     ("helpers elsewhere", "dataloader-no-workers/bad.py"): _LOADER_ELSEWHERE,
     ("helpers elsewhere", "dataloader-no-workers/clean.py"): _LOADER_ELSEWHERE,
+    ("helpers elsewhere", "dataloader-no-workers/train.py"): _LOADER_ELSEWHERE,
     ("helpers elsewhere", "item-in-step-loop/bad.py"): _LOADER_ELSEWHERE,
     ("helpers elsewhere", "seven/train.py"): _LOADER_ELSEWHERE,
     ("helpers elsewhere", "cudnn-benchmark-missing/bad.py"): _LOOP_ELSEWHERE,

@@ -41,6 +41,12 @@ _READS: Final = re.compile(r"^(item|max|min|sum|amax|any|all|tolist|unique|nonze
 _NUMBERS: Final = re.compile(r"\b(int|float|bool|str|device|dtype)\b")
 
 
+_LIBRARIES: Final = ("math.", "numpy.")
+_CALCULATES: Final = frozenset(
+    f"builtins.{each}" for each in "len int float max min range abs slice".split()
+)
+
+
 class _Question(Protocol):
     def __call__(self, module: Module, node: cst.CSTNode | None, depth: int = _DEEPEST) -> bool: ...
 
@@ -173,9 +179,8 @@ def _is_plain(module: Module, node: cst.CSTNode | None, depth: int) -> bool:
     if isinstance(node, cst.Attribute):
         return _is_size(node) or _is_setting(node, module)
     if isinstance(node, cst.Call):
-        calculates = dotted_text(node.func).partition(".")[0] in ("math", "np", "numpy") or (
-            dotted_text(node.func) in ("len", "int", "float", "max", "min", "range", "abs", "slice")
-        )
+        names = module.resolve(node.func)
+        calculates = any(each.startswith(_LIBRARIES) or each in _CALCULATES for each in names)
         values = [arg.value for arg in node.args]
         return _is_size(node) or (calculates and (called(node) == "len" or all(map(ask, values))))
     if isinstance(node, cst.Subscript):
@@ -227,7 +232,8 @@ def _is_setting(node: cst.Attribute, module: Module) -> bool:
     """`self.width`, `self.cfg.width`, a buffer: no parameter, no layer and no state."""
     text = dotted_text(node)
     if not text.startswith("self."):
-        return text.startswith(("math.", "np.", "torch.", "cfg.", "config.", "args."))
+        named = any(each.startswith((*_LIBRARIES, "torch.")) for each in module.resolve(node))
+        return named or text.startswith(("cfg.", "config.", "args."))
     first = node
     while isinstance(first, cst.Attribute) and isinstance(first.value, cst.Attribute):
         first = first.value
