@@ -179,7 +179,7 @@ def _is_plain(module: Module, node: cst.CSTNode | None, depth: int) -> bool:
     if isinstance(node, cst.Attribute):
         return _is_size(node) or _is_setting(node, module)
     if isinstance(node, cst.Call):
-        names = module.resolve(node.func)
+        names = module.resolve(node.func) or (dotted_text(node.func),)
         calculates = any(each.startswith(_LIBRARIES) or each in _CALCULATES for each in names)
         values = [arg.value for arg in node.args]
         return _is_size(node) or (calculates and (called(node) == "len" or all(map(ask, values))))
@@ -232,7 +232,9 @@ def _is_setting(node: cst.Attribute, module: Module) -> bool:
     """`self.width`, `self.cfg.width`, a buffer: no parameter, no layer and no state."""
     text = dotted_text(node)
     if not text.startswith("self."):
-        named = any(each.startswith((*_LIBRARIES, "torch.")) for each in module.resolve(node))
+        named = any(
+            each.startswith((*_LIBRARIES, "torch.")) for each in module.resolve(node) or (text,)
+        )
         return named or text.startswith(("cfg.", "config.", "args."))
     first = node
     while isinstance(first, cst.Attribute) and isinstance(first.value, cst.Attribute):
