@@ -71,7 +71,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.uses import called_name, method_name, receiver
 from torchlint.rule import Effect, Module, Reported, Rule, Tier, because, once
 
 _BUFFERS = re.compile(r"buffer|replay|memory|storage", re.IGNORECASE)
@@ -219,7 +219,7 @@ def _within_buffer(call: cst.Call, module: Module) -> str:
 
 def _looked_up(loop: cst.While, module: Module) -> cst.CSTNode | None:
     """Where a loop asks for a number that it draws, or makes a list of those to draw again."""
-    draws = [each for each in module.calls_within(loop.body) if _DRAWS.search(_last_name(each))]
+    draws = [each for each in module.calls_within(loop.body) if _DRAWS.search(called_name(each))]
     drawn = {text for each in draws for text in _targets(module.small_statement(each), module)}
     for node in module.within(loop) if drawn else ():
         if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
@@ -238,10 +238,6 @@ def _is_drawn_from(asked: cst.Comparison, drawn: set[str], module: Module) -> bo
     loop = module.enclosing(asked, cst.CompFor)
     over = "" if loop is None else module.source(loop.iter)
     return any(re.search(rf"\b{re.escape(each.partition('[')[0])}\b", over) for each in drawn)
-
-
-def _last_name(call: cst.Call) -> str:
-    return method_name(call) or dotted_text(call.func)
 
 
 def _targets(statement: cst.CSTNode | None, module: Module) -> list[str]:

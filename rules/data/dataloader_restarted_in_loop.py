@@ -69,7 +69,7 @@ from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.steps.loops import Loop
 from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.training.batches import runs_per_batch
-from torchlint.analysis.uses import calls_of, method_behind, occurrences, parameters_of
+from torchlint.analysis.uses import calls_of, method_behind, occurrences, passed_by
 from torchlint.rule import Effect, Match, Module, Rule, Tier, because, calls, once
 
 _LOADER = "torch.utils.data.DataLoader"
@@ -243,9 +243,7 @@ def _hands_on_the_same(
         return because(False, "no loop calls {:code} in each of its rounds", function.name)
     if _made_optimizer(module, loop) is not None:
         return because(False, "each round is a run of its own, with a new optimizer: {}", loop)
-    names = [each.name.value for each in parameters_of(function)]
-    position = names.index(dataset.value) if dataset.value in names else None
-    passed = module.argument(caller, dataset.value, position)
+    passed = passed_by(caller, dataset.value, function)
     parts = [] if passed is None else list(module.within(passed))
     other = any(isinstance(each, cst.Call) or _set_in(loop, each, module) for each in parts)
     touched = isinstance(passed, cst.Name) and _touched_in(loop, passed, module)

@@ -60,7 +60,7 @@ from torchlint.analysis.steps.guards import words
 from torchlint.analysis.training.clocks import CLOCKS, Interval, interval_from
 from torchlint.analysis.training.model_calls import is_module, runs_model
 from torchlint.analysis.training.syncs import operand_of, shown, sync_of
-from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.uses import called_name, method_name, receiver
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Context, Effect, Match, Module, Rule, because, calls
@@ -173,13 +173,9 @@ def _is_of_one_round(interval: Interval, module: Module) -> bool:
     if isinstance(loops[0], cst.For) and is_over_loader(loops[0].iter, module.values):
         return True
     calls = _calls_between(interval, module)
-    if loops[0] is None and any(_WHOLE_RUN.search(_last_name(call)) for call in calls):
+    if loops[0] is None and any(_WHOLE_RUN.search(called_name(call)) for call in calls):
         return False
     return not any(_is_an_epoch(call, loops[0], module) for call in calls)
-
-
-def _last_name(call: cst.Call) -> str:
-    return dotted_text(call.func).rpartition(".")[2] or method_name(call)
 
 
 def _is_an_epoch(call: cst.Call, around: cst.CSTNode | None, module: Module) -> bool:
@@ -216,7 +212,7 @@ def _is_work(call: cst.Call, module: Module) -> bool:
 def _may_wait(call: cst.Call, module: Module, depth: int) -> bool:
     """Whether a call waits for the GPU, or may: also by what a function of the file calls, and
     because it is of an unknown function that gets a tensor or a model."""
-    if _WAITS.search(_last_name(call)):
+    if _WAITS.search(called_name(call)):
         return True
     sync = sync_of(call, module)
     if sync is not None and operand_of(sync, module) is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.layers.layer_lists import assign_targets
-from torchlint.analysis.uses import method_name, parameters_of
+from torchlint.analysis.uses import method_name, receiving_parameter
 from torchlint.analysis.values.kinds import sounds_like_optimizer
 from torchlint.rule import Module, once
 
@@ -257,11 +257,10 @@ class _Follow:
     def _enter(self, call: cst.Call, function: cst.FunctionDef, frame: _Frame) -> Route:
         """Follow the statements of a function that is called; the route of what it returns."""
         inner = _Frame((*frame.functions, function))
-        names = [each.name.value for each in parameters_of(function)]
-        for index, arg in enumerate(call.args):
-            position = names[index] if index < len(names) else ""
-            name = arg.keyword.value if arg.keyword is not None else position
-            if name and not arg.star:
+        for arg in call.args:
+            param = receiving_parameter(call, arg.value, function)
+            if param is not None:
+                name = param.name.value
                 inner.routes[name] = self._route(arg.value, frame)
                 inner.passed[name] = self._meant(text_of(arg.value), frame) or name
         self.run(function.body, inner)

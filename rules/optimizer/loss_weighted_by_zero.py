@@ -85,7 +85,7 @@ _MESSAGE = (
 @rule.on(cst.BinaryOperation)
 def is_weighted_by_zero(product: cst.BinaryOperation, module: Module) -> Iterable[Reported]:
     parent = module.parent(product)
-    if not isinstance(product.operator, cst.Multiply) or _is_product(parent):
+    if not _is_product(product) or _is_product(parent):
         return ()
     factors = _factors(product)
     weight = next((each for each in factors if _is_zero_at_times(each, module)), None)

@@ -63,6 +63,11 @@ def method_name(call: cst.Call) -> str:
     return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
 
 
+def called_name(call: cst.Call) -> str:
+    """The last part of what is called: `step` for `anything.step(…)` and `step(…)`."""
+    return call.func.value if isinstance(call.func, cst.Name) else method_name(call)
+
+
 def method_behind(node: cst.CSTNode, module: Module) -> cst.Call | None:
     """`torch.tensor(x).to(device)` for the `torch.tensor(x)` in it."""
     attribute = module.parent(node)
@@ -103,9 +108,13 @@ def passed_for(
     name: str, function: cst.FunctionDef, module: Module
 ) -> list[cst.BaseExpression | None]:
     """What each call of a function in its file passes for a parameter; None for nothing."""
+    return [passed_by(call, name, function) for call in calls_of(function, module)]
+
+
+def passed_by(call: cst.Call, name: str, function: cst.FunctionDef) -> cst.BaseExpression | None:
+    """What one call of a function passes for a parameter; None for nothing."""
     names = [each.name.value for each in parameters_of(function)]
-    position = names.index(name) if name in names else None
-    return [argument(call, name, position) for call in calls_of(function, module)]
+    return argument(call, name, names.index(name) if name in names else None)
 
 
 def receiving_parameter(

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.analysis.callables import SOMEWHERE, UNKNOWN, is_dotted
-from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.project.symbols import Index, Key
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ class Calls:
         targets = [site.target]
         if site.target.startswith("self."):
             owner = self._owner(caller)
-            if owner is None or self._index.derives(owner, ANY.module_classes):
+            if owner is None or self._index.is_module(owner):
                 return False
             held = self._index.attribute(owner, site.target[5:].partition("#")[0])[1]
             targets = [target for _, target in held]

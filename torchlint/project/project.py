@@ -12,7 +12,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchlint.analysis.callables import is_dotted
-from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.training.chosen_branches import ANYTHING, GIVEN, refused
 from torchlint.analysis.values.kinds import sounds_like_tensors
 from torchlint.finding import Related
@@ -379,7 +378,7 @@ class Project:
             if (
                 class_.path in files
                 and key in self.index.functions
-                and self.index.derives(class_, ANY.module_classes)
+                and self.index.is_module(class_)
             ):
                 yield key
 

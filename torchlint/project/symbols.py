@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.project.sys_path import LEVELS_UP
 
 if TYPE_CHECKING:
@@ -375,11 +376,10 @@ class Index:
         """What calling an instance runs: `forward` of a module, else `__call__`."""
         return self.method(class_, "forward", load=load) or self.method(class_, "__call__")
 
-    def derives(self, class_: Key, suffixes: tuple[str, ...]) -> bool:
-        """Whether a class, or a base of it, has a base whose dotted name ends so, or one of the
-        modules of torch."""
+    def is_module(self, class_: Key) -> bool:
+        """Whether a class, or a base of it, has a base that is a module of torch or a framework."""
         return any(
-            base.endswith(suffixes) or base.startswith("torch.nn.")
+            base.endswith(ANY.module_classes) or base.startswith("torch.nn.")
             for key in self._lineage(class_)
             for base in self.classes[key].bases
         )

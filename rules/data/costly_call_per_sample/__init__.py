@@ -85,7 +85,12 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.loading.dataset_classes import dataset_class
-from torchlint.analysis.loading.sample_code import loads_samples, makes_sample
+from torchlint.analysis.loading.sample_code import (
+    INDEX,
+    ONE_SAMPLE,
+    loads_samples,
+    makes_sample,
+)
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import collates
 from torchlint.rule import (
@@ -127,11 +132,10 @@ _COSTLY = (
 _WORDS = rf"__getitems?__|[cC]ollat|get_item|{_COSTLY}"
 _DECODES = r"imread\(|\.open\("
 _SCALES = r"(?:resize|thumbnail)\("
-_BY_INDEX = r"def \w{1,40}\(\s{0,9}self,\s{0,9}(?:i|idx|index|item|\w{1,20}_(?:idx|index))\b"
+_BY_INDEX = rf"def \w{{1,40}}\(\s{{0,9}}self,\s{{0,9}}(?:{INDEX})\b"
 _READS_FILES = r"Folder\([^\n]{0,200}\bloader\s{0,3}="
 _TRANSFORMS = (
-    r"def (?:__call__|transform)\(\s{0,9}self,\s{0,9}(?:samples?|data_?dict|dataset_dict|results|"
-    r"img|image|pic)\b|"
+    rf"def (?:__call__|transform)\(\s{{0,9}}self,\s{{0,9}}(?:{ONE_SAMPLE})\b|"
     r"@\w{0,20}(?:[Tt]ransform|TRANSFORM|[Pp]ipeline|PIPELINE|[Aa]ugment|AUGMENT|[Pp]reproc|PREPROC)"
     r"\w{0,9}\.register|"
     r"\.(?:set|with)_transform\("

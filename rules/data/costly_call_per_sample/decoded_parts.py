@@ -6,10 +6,9 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.loading.sample_code import loads_samples, makes_sample
-from torchlint.analysis.names import dotted_text
 from torchlint.analysis.steps.guards import snake
 from torchlint.analysis.training.batches import collates
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import called_name
 from torchlint.rule import Module, Tier, because, once
 
 from .costs import Costly
@@ -89,7 +88,7 @@ def decoded_image(call: cst.Call, module: Module) -> Costly | None:
 
 @once
 def _scales(module: Module, function: cst.FunctionDef) -> bool:
-    called = (method_name(each) or dotted_text(each.func) for each in module.calls_within(function))
+    called = map(called_name, module.calls_within(function))
     return any(map(_SCALING.search, called))
 
 
@@ -111,7 +110,7 @@ def reads_itself(call: cst.Call, module: Module) -> bool:
 def _reader(call: cst.Call, module: Module) -> Costly | None:
     names = module.resolve(call.func)
     found = next((_READERS[name] for name in names if name in _READERS), None)
-    spelled = method_name(call) or dotted_text(call.func)
+    spelled = called_name(call)
     return found or (_SOUND if _SOUND_WORDS.search(snake(spelled)) else None)
 
 

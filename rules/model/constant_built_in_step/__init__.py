@@ -60,7 +60,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.analysis.uses import calls_of
+from torchlint.analysis.uses import called_name, calls_of
 from torchlint.rule import (
     Context,
     Match,
@@ -74,7 +74,7 @@ from torchlint.rule import (
     once,
 )
 
-from .constants import LISTS, SOURCES, VIEWS, called, called_names, is_made, parts_of
+from .constants import LISTS, SOURCES, VIEWS, is_made, parts_of, resolved_names
 
 _FEWEST: Final = 3
 _STARTS: Final = (
@@ -127,11 +127,11 @@ def _firsts(module: Module) -> dict[cst.FunctionDef | None, cst.Call]:
 
 def _is_costly(operations: list[cst.BaseExpression], module: Module) -> bool:
     """Whether three operations are not just a fill and casts, nor all on the host."""
-    names = [called(each) if isinstance(each, cst.Call) else "" for each in operations]
+    names = [called_name(each) if isinstance(each, cst.Call) else "" for each in operations]
     of_pairs = not {"triu", "tril"}.isdisjoint(names)
     computes = of_pairs + sum(name not in _CASTS | _FILLS for name in names)
     on_device = any(
-        name.startswith("torch.") for each in operations for name in called_names(each, module)
+        name.startswith("torch.") for each in operations for name in resolved_names(each, module)
     )
     return len(operations) >= _FEWEST and computes > 1 and on_device
 
@@ -147,7 +147,7 @@ def _computed(module: Module, source: cst.BaseExpression) -> list[cst.BaseExpres
             continue
         seen.add(whole)
         call = module.call_with(whole)
-        if call is not None and called(call) in _TAKEN:
+        if call is not None and called_name(call) in _TAKEN:
             return []
         parts = [whole, *module.within(whole)]
         found.update(
@@ -183,7 +183,7 @@ def _whole(part: cst.BaseExpression, module: Module) -> cst.BaseExpression:
 def _is_operation(node: cst.CSTNode, module: Module) -> bool:
     """Whether an expression computes or copies a constant, and is no view of it."""
     computes = isinstance(node, cst.BinaryOperation | cst.Comparison | cst.UnaryOperation)
-    copies = isinstance(node, cst.Call) and called(node) not in VIEWS
+    copies = isinstance(node, cst.Call) and called_name(node) not in VIEWS
     return (computes or copies) and is_made(module, node)
 
 

@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import (
+    called_name,
     method_behind,
     method_name,
     occurrences,
@@ -95,9 +96,9 @@ def is_made(module: Module, node: cst.CSTNode | None, depth: int) -> bool:
         return False
     given = [arg for arg in node.args if arg.keyword is None or arg.keyword.value not in _ABOUT]
     if module.calls(node, *SOURCES):
-        return not any(_is_tensor(arg.value, module) for arg in given) or called(node).endswith(
-            "_like"
-        )
+        return not any(_is_tensor(arg.value, module) for arg in given) or called_name(
+            node
+        ).endswith("_like")
     if module.calls(node, *LISTS):
         return all(_is_plain(module, arg.value, depth) for arg in given)
     names = module.resolve(node.func)
@@ -108,12 +109,8 @@ def is_made(module: Module, node: cst.CSTNode | None, depth: int) -> bool:
         return method_name(node) in _ANY_ARGUMENTS or all(map(fits, parts))
     known = any(each.startswith(("torch.", "numpy.")) for each in names)
     known = known or module.definitions.callee(node) is not None
-    random = _RANDOM.search(called(node)) is not None
+    random = _RANDOM.search(called_name(node)) is not None
     return known and not random and any(map(ask, parts)) and all(map(fits, parts))
-
-
-def called(call: cst.Call) -> str:
-    return method_name(call) or dotted_text(call.func)
 
 
 def parts_of(node: cst.BaseExpression) -> list[cst.BaseExpression]:
@@ -182,7 +179,9 @@ def _is_plain(module: Module, node: cst.CSTNode | None, depth: int) -> bool:
         names = module.resolve(node.func) or (dotted_text(node.func),)
         calculates = any(each.startswith(_LIBRARIES) or each in _CALCULATES for each in names)
         values = [arg.value for arg in node.args]
-        return _is_size(node) or (calculates and (called(node) == "len" or all(map(ask, values))))
+        return _is_size(node) or (
+            calculates and (called_name(node) == "len" or all(map(ask, values)))
+        )
     if isinstance(node, cst.Subscript):
         return _is_size(node.value) or ask(node.value)
     if isinstance(node, cst.BinaryOperation):
@@ -210,7 +209,7 @@ def _counts(name: cst.BaseExpression, module: Module) -> bool:
     call = module.call_with(name)
     return (
         call is not None
-        and not called(call).endswith("_like")
+        and not called_name(call).endswith("_like")
         and (module.calls(call, *SOURCES, "builtins.range"))
     )
 
@@ -246,7 +245,7 @@ def _is_setting(node: cst.Attribute, module: Module) -> bool:
         if isinstance(value := getattr(module.parent(target), "value", None), cst.BaseExpression)
     ]
     learns = any(
-        name.startswith("torch.nn.") for each in sets for name in called_names(each, module)
+        name.startswith("torch.nn.") for each in sets for name in resolved_names(each, module)
     )
     buffers = module.calls_by_method.get("register_buffer", ())
     is_buffer = any(
@@ -255,7 +254,7 @@ def _is_setting(node: cst.Attribute, module: Module) -> bool:
     return is_buffer or (bool(sets) and not learns)
 
 
-def called_names(node: cst.BaseExpression, module: Module) -> tuple[str, ...]:
+def resolved_names(node: cst.BaseExpression, module: Module) -> tuple[str, ...]:
     return module.resolve(node.func) if isinstance(node, cst.Call) else ()
 
 

@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.analysis.layers.expression_layers import Layers
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import BATCH_NORMS, INSTANCE_NORMS
-from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.uses import called_name, method_name, receiver
 from torchlint.rule import Module, because, once
 
 _GROUP_NORM = frozenset({"torch.nn.GroupNorm"})
@@ -48,7 +48,7 @@ def freezing_of_norms(module: Module) -> cst.Call | cst.Assign | None:
     """Where a file keeps batch norms from using the statistics of the batch, or folds them
     into the convolution before: `bn.eval()`, `bn.requires_grad_(False)`, `fuse_modules`."""
     for call in module.nodes(cst.Call):
-        if _FUSERS.match(dotted_text(call.func).rpartition(".")[2] or method_name(call)):
+        if _FUSERS.match(called_name(call)):
             return call
         if _freezes(call, module) and _holds_norm(receiver(call), module):
             return call

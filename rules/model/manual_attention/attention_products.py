@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import (
+    called_name,
     calls_of,
     method_name,
     passed_for,
@@ -65,7 +66,7 @@ def are_scores(module: Module, node: cst.BaseExpression | None, depth: int = _DE
     if isinstance(node, cst.Call):
         results = _results(node, module)
         parts = _passed_on(node, _SAME_SCORES, module)
-        if _SHIFTS.search(_called(node)):
+        if _SHIFTS.search(called_name(node)):
             parts = [*parts, *(arg.value for arg in node.args)]
         return any(map(ask, parts)) or (bool(results) and all(map(ask, results)))
     return False
@@ -85,12 +86,9 @@ def only_weigh(
     factors = _factors(made, module)
     if factors:
         return factors[turned] is node
-    if isinstance(made, cst.Call | cst.Attribute | cst.BinaryOperation) and _is_same(
-        made, node, module
-    ):
-        return ask(made, turns=_last(made) in _TURNS)
-    uses = [each for each in _uses(made, node, module) if not _is_aside(each, module)]
-    return bool(uses) and all(map(ask, uses))
+    onward = _onward(made, node, module)
+    turns = onward == [made] and _last(made) in _TURNS
+    return bool(onward) and all(ask(each, turns=turns) for each in onward)
 
 
 def scores_behind(
@@ -120,15 +118,10 @@ def product_after(module: Module, node: cst.BaseExpression) -> cst.CSTNode | Non
         made = _made_of(node, module)
         if _factors(made, module):
             return made
-        if isinstance(made, cst.Call | cst.Attribute | cst.BinaryOperation) and _is_same(
-            made, node, module
-        ):
-            node = made
-            continue
-        uses = [each for each in _uses(made, node, module) if not _is_aside(each, module)]
-        if not uses:
+        onward = _onward(made, node, module)
+        if not onward:
             break
-        node = uses[0]
+        node = onward[0]
     return None
 
 
@@ -154,17 +147,12 @@ def _results(call: cst.Call, module: Module) -> list[cst.BaseExpression | None]:
 def _passed_on(call: cst.Call, names: frozenset[str], module: Module) -> list[cst.BaseExpression]:
     """What a call changes without mixing it: `x.add(bias)`, `torch.add(x, bias)`, and both choices
     of `torch.where`."""
-    if _called(call) not in names:
+    if called_name(call) not in names:
         return []
     if isinstance(call.func, cst.Attribute) and not module.resolve(call.func):
         return [receiver(call)]
     given = [arg.value for arg in call.args]
-    return given[1:3] if _called(call) == "where" else given[:1]
-
-
-def _called(call: cst.Call) -> str:
-    """The last part of the name that is called."""
-    return dotted_text(call.func).rpartition(".")[2] or method_name(call)
+    return given[1:3] if called_name(call) == "where" else given[:1]
 
 
 # of weights ---------------------------------------------------------------------------------------
@@ -181,10 +169,21 @@ def _made_of(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
     return call if isinstance(call, cst.Call) and call.func is around else around
 
 
-def _last(made: cst.CSTNode) -> str:
+def _onward(
+    made: cst.CSTNode | None, weights: cst.BaseExpression, module: Module
+) -> list[cst.BaseExpression]:
+    """Where weights go on: in another form, or where they are read again, but not aside."""
+    if isinstance(made, cst.Call | cst.Attribute | cst.BinaryOperation) and _is_same(
+        made, weights, module
+    ):
+        return [made]
+    return [each for each in _uses(made, weights, module) if not _is_aside(each, module)]
+
+
+def _last(made: cst.CSTNode | None) -> str:
     if isinstance(made, cst.Attribute):
         return made.attr.value
-    return _called(made) if isinstance(made, cst.Call) else ""
+    return called_name(made) if isinstance(made, cst.Call) else ""
 
 
 def _is_same(made: cst.CSTNode, weights: cst.BaseExpression, module: Module) -> bool:
@@ -253,7 +252,7 @@ def _is_aside(weights: cst.BaseExpression, module: Module) -> bool:
     if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Attribute):
         return not _reads_of_attribute(parent.targets[0].target, module)
     made = _made_of(weights, module)
-    if isinstance(made, cst.Call) and _called(made) in ("append", "isnan"):
+    if isinstance(made, cst.Call) and called_name(made) in ("append", "isnan"):
         return True
     child: cst.CSTNode = weights
     for above in module.ancestors(weights):

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.names import How
 from torchlint.analysis.training.parameter_loops import parameter_loop
-from torchlint.analysis.uses import passed_for
+from torchlint.analysis.uses import called_name, passed_for
 from torchlint.analysis.values.kinds import TENSORS
 from torchlint.rule import Module, because, once
 
@@ -46,8 +46,7 @@ def _switches(module: Module) -> list[tuple[cst.CSTNode, str]]:
 def _calls(module: Module) -> Iterator[tuple[cst.CSTNode, list[cst.BaseExpression]]]:
     """`set_requires_grad([netD], False)`, `netD.requires_grad_(False)`, `netD.freeze()`."""
     for call in module.nodes(cst.Call):
-        last = dotted_text(call.func).rpartition(".")[2]
-        last = last or (call.func.attr.value if isinstance(call.func, cst.Attribute) else "")
+        last = called_name(call)
         if not _SWITCHES.search(last):
             continue
         on = last == "requires_grad_" and (not call.args or module.literal(call.args[0].value))

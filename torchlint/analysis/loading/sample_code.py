@@ -27,12 +27,16 @@ _TRANSFORM = re.compile(
 _APPLIES = ("__call__", "transform", "_transform")
 _REGISTERED = re.compile(r"(?:transform|pipeline|augment|preproc)\w{0,9}\.register", re.IGNORECASE)
 """The decorator of a transform, `@PIPELINES.register_module()`."""
-_ONE_SAMPLE = re.compile(r"^(?:samples?|data_?dict|dataset_dict|results|img|image|pic)$")
+ONE_SAMPLE = "samples?|data_?dict|dataset_dict|results|img|image|pic"
+"""Names of what a transform is given, as a pattern."""
+_ONE_SAMPLE = re.compile(rf"^(?:{ONE_SAMPLE})$")
 _OF_TRANSFORMS = re.compile(
     r"transform|augment|pipeline|preproc|datasets?\b|data_?load", re.IGNORECASE
 )
 """In the paths of files whose objects that are called with one image are transforms."""
-_INDEX = re.compile(r"^(?:i|idx|index|item|\w{1,20}_(?:idx|index))$")
+INDEX = r"i|idx|index|item|\w{1,20}_(?:idx|index)"
+"""Names of the number of a sample, as a pattern."""
+_INDEX = re.compile(rf"^(?:{INDEX})$")
 _SETS_TRANSFORM = ("with_transform", "set_transform")
 
 

@@ -34,6 +34,7 @@ _COUNTER_WORDS = re.compile(
 )
 _CHOICES = frozenset({"optimizer_idx"})
 """What a framework counts within a step: Lightning's several optimizers, before its version 2."""
+_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 _PROGRESS_WORDS = re.compile(
     r"^i$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|epoch|epochs|itr|nimg)"
     r"(?:_(?:num|number|no|idx|index|count|counter))?$"
@@ -134,9 +135,6 @@ def _usually_left(test: cst.BaseExpression) -> bool | None:
 def _counts_steps(node: cst.BaseExpression) -> bool:
     name = snake(dotted_text(node).rpartition(".")[2])
     return any(each.search(name) for each in (_PROGRESS_WORDS, _INDEX_WORDS))
-
-
-_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 
 
 def _number(node: cst.BaseExpression) -> int | None:
