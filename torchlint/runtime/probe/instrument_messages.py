@@ -398,15 +398,26 @@ class TF32:
 
 
 @dataclass(slots=True)
+class LineOperations:
+    """Operations of torch that a line of the user asks for, without those of backward passes, and
+    the host's seconds in them."""
+
+    place: Place
+    count: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
 class KernelsSeen:
-    """Which kernels ran: calls of attention by backend, without those of a backward pass. If `why`
-    is not empty, it says why nothing is known."""
+    """Which kernels ran: calls of attention by backend, without those of a backward pass; and where
+    operations are asked for. If `why` is not empty, it says why nothing is known."""
 
     why: str = ""
     attention: dict[str, int] = field(default_factory=dict)
     optimizers: list[OptimizerKernels] = field(default_factory=list)
     tf32: TF32 | None = None
     flops: FlopsSeen = field(default_factory=FlopsSeen)
+    lines: list[LineOperations] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -451,15 +462,41 @@ class Residue:
 
 
 @dataclass(slots=True)
+class OwnTime:
+    """Time of a line of the user's, without the lines that it calls and without what modules and
+    optimizers of torch do for it.
+
+    Args:
+        function: its name.
+        first: row where the function begins.
+        part: of a step, as in `steps.events`; `other` between them.
+        call: the function of a library that it has mostly called, `copy.deepcopy`; empty if it is
+            written in C, or none.
+    """
+
+    place: Place
+    function: str
+    first: int
+    part: str
+    call: str
+    samples: int
+    seconds: float
+
+
+@dataclass(slots=True)
 class PausesSeen:
     """Collections of garbage that came by themselves, but not while something was compiled; those
-    that were asked for; and what else there is between the computations."""
+    that were asked for; what else there is between the computations; and the user's own lines."""
 
     collections: int = 0
     full_collections: int = 0
     gc_seconds: float = 0.0
     asked: list[CollectorCalls] = field(default_factory=list)
     residue: list[Residue] = field(default_factory=list)
+    own: list[OwnTime] = field(default_factory=list)
+    worker: list[OwnTime] = field(default_factory=list)
+    """Of the first worker of each loader, which is at work for `worker_s`."""
+    worker_s: float = 0.0
 
 
 @dataclass(slots=True)

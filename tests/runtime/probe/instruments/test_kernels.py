@@ -38,6 +38,11 @@ class Net(nn.Module):
     def forward(self, x):
         return self.second(torch.relu(self.first(x)))  # line
 
+def goes_around(x):
+    for row in x:
+        row + 1  # row
+    x.sum().backward()  # backward
+
 def two_of_a_kind(x):
     for each in (nn.Linear(16, 16), nn.Linear(16, 16)):
         x = each(x)  # both
@@ -463,3 +468,14 @@ def test_the_operations_that_are_looked_for_exist() -> None:
         assert hasattr(torch.ops.aten, name.removeprefix("aten::")), name
     for name in flops._AS.values():
         assert getattr(torch.ops.aten, name) in (private.formulas() or {}), name
+
+
+def test_operations_are_counted_by_the_line_that_asks_for_them(
+    user: UserFile, watch: Watch
+) -> None:
+    weights = torch.ones(7, 2, requires_grad=True)
+    found = watch(lambda: user.module.goes_around(weights * 2))
+    lines = {each.place: each for each in found.lines}
+    assert lines[user.place("# row")].count == 7
+    assert lines[user.place("# row")].seconds > 0
+    assert lines[user.place("# backward")].count <= 2  # the sum, and a one for its gradient

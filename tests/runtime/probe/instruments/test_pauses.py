@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import time
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +15,12 @@ import torch
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import pauses
+from torchlint.runtime.probe.wrapping import line_sampler
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.runtime.probe.instrument_messages import PausesSeen, Residue
+    from torchlint.runtime.probe.instrument_messages import OwnTime, PausesSeen, Residue
 
 TRAIN = """
 import copy
@@ -25,6 +28,7 @@ import gc
 import json
 import logging
 import pickle
+import statistics
 import time
 
 import torch
@@ -69,6 +73,33 @@ def loads():
 
 def computes():
     time.sleep(0.002)
+
+def draws():
+    return sorted(range(20000), key=lambda each: -each)  # draws
+
+def deviates():
+    statistics.pstdev(range(4000))  # deviates
+
+class Sorted(torch.utils.data.Dataset):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return len(sorted(range(20000), key=str))  # sample
+
+def loads_samples():
+    for _ in DataLoader(Sorted()):
+        pass
+
+def loads_slowly():
+    for _ in DataLoader(Sorted(), batch_sampler=[[0, 1]] * 40, num_workers=2):
+        pass
+
+layer = torch.nn.Linear(800, 800)
+
+def trains():
+    loss = layer(torch.ones(800, 800)).sum()
+    loss.backward()  # backward
 """
 
 
@@ -113,7 +144,7 @@ def test_the_share_of_a_line_that_logs_is_found_by_timing_and_by_looking(
 def test_a_thread_that_goes_on_while_its_frames_are_read_is_at_no_line(
     user: UserFile, monkeypatch: pytest.MonkeyPatch, goes_on: bool
 ) -> None:
-    frames = pauses._FRAMES
+    frames = line_sampler._FRAMES
     assert frames is not None
     looks = 0
 
@@ -123,9 +154,52 @@ def test_a_thread_that_goes_on_while_its_frames_are_read_is_at_no_line(
         return {} if goes_on and looks % 2 == 0 else frames()
 
     monkeypatch.setattr(pauses, "_TIMED", ())
-    monkeypatch.setattr(pauses, "_FRAMES", look)
+    monkeypatch.setattr(line_sampler, "_FRAMES", look)
     assert bool(watched(user, "logs").residue) == (not goes_on)
     assert looks >= 2
+
+
+def most(found: PausesSeen) -> OwnTime:
+    return max(found.own, key=lambda each: each.seconds)
+
+
+def test_a_line_of_python_is_the_users_own(user: UserFile) -> None:
+    line = most(watched(user, "draws"))
+    assert (line.place, line.part, line.call) == (user.place("# draws"), "other", "")
+    assert line.function in ("draws", "<lambda>")
+    assert line.samples > 0
+    assert line.seconds > 0
+
+
+def test_the_library_function_that_a_line_calls_is_named(user: UserFile) -> None:
+    line = most(watched(user, "deviates"))
+    assert (line.place, line.function) == (user.place("# deviates"), "deviates")
+    assert line.call == "statistics.pstdev"
+    assert line.first == line.place[1] - 1
+
+
+def test_the_lines_of_a_data_set_load(user: UserFile) -> None:
+    line = most(watched(user, "loads_samples"))
+    assert (line.place, line.part) == (user.place("# sample"), "loader")
+
+
+def test_the_lines_of_the_first_worker_are_seen_in_its_own_process(
+    user: UserFile, tmp_path: Path
+) -> None:
+    settings = replace(user.settings, scratch=str(tmp_path))
+    watch = pauses.watch(settings)
+    os.register_at_fork(after_in_child=watch.rest)
+    watch.open()
+    user.module.loads_slowly()
+    found = watch.close()
+    line = max(found.worker, key=lambda each: each.seconds)
+    assert (line.place, line.part) == (user.place("# sample"), "loader")
+    assert found.worker_s >= line.seconds > 0
+
+
+def test_what_torch_computes_is_not_the_users_own(user: UserFile) -> None:
+    found = watched(user, "trains", 100)
+    assert user.place("# backward") not in [each.place for each in found.own]
 
 
 def test_functions_without_a_frame_are_timed(user: UserFile) -> None:
@@ -204,7 +278,7 @@ def test_collections_that_the_user_asks_for_have_a_line(user: UserFile) -> None:
     ],
 )
 def test_what_a_module_does(module: str, kind: str | None) -> None:
-    assert pauses._kind_of(module) == kind
+    assert line_sampler._kind_of(module) == kind
 
 
 def test_a_logged_line_names_the_same_caller(

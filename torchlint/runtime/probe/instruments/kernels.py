@@ -1,5 +1,6 @@
 """Which kernels a step runs: of attention, of optimizers, and in which type of number products are
-computed; and how many floating-point operations they are.
+computed; how many floating-point operations they are; and how many operations each line of the
+user asks for.
 
 On a thread with a dispatch mode every operation takes some microseconds more, and compiled
 functions run as they were written, maybe for the rest of the process. So this has a run of its own,
@@ -13,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.instrument_messages import TF32, KernelsSeen, OptimizerKernels
+from torchlint.runtime.probe.instrument_messages import (
+    TF32,
+    KernelsSeen,
+    LineOperations,
+    OptimizerKernels,
+)
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.clock import uses_gpu
 from torchlint.runtime.probe.steps import events
@@ -23,6 +29,7 @@ from torchlint.runtime.probe.wrapping.flops import Flops
 from torchlint.runtime.probe.wrapping.operations import Operations, name_of
 
 if TYPE_CHECKING:
+    from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 ATTENTION = {
@@ -39,6 +46,7 @@ ATTENTION = {
 """Backends of `scaled_dot_product_attention` by the operation that only they run; the one of `math`
 is there since torch 2.5."""
 
+_MOST_LINES = 2000
 _PATHS = {"aten::_fused_": "fused", "aten::_foreach_": "foreach"}
 """Of an optimizer, by how the names of its operations begin."""
 
@@ -65,6 +73,7 @@ class KernelObserver(Observer):
         self._optimizers: dict[int, OptimizerKernels] = {}
         self._paths = dict.fromkeys(("fused", "foreach", "single"), 0)
         """Operations of the optimizer's step of now."""
+        self._lines: dict[Place, LineOperations] = {}
         if private.compiled_frames():
             self._why = "compiled regions are not seen"
         else:
@@ -81,7 +90,8 @@ class KernelObserver(Observer):
             return KernelsSeen(self._why)
         on_gpu = uses_gpu(self.settings.device, torch.cuda)
         optimizers, tf32 = list(self._optimizers.values()), _tf32() if on_gpu else None
-        return KernelsSeen("", self._attention, optimizers, tf32, flops)
+        lines = list(self._lines.values())
+        return KernelsSeen("", self._attention, optimizers, tf32, flops, lines)
 
     def _heard(self, operation: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self.watching or self._why or self._lanes.now == LOADER:
@@ -95,6 +105,11 @@ class KernelObserver(Observer):
             self._attention[backend] = self._attention.get(backend, 0) + 1
         if part == OPTIMIZER and name.startswith("aten::"):
             self._paths[_path(name)] += 1
+        place = None if backward else self.places.here()
+        if place is not None and (place in self._lines or len(self._lines) < _MOST_LINES):
+            line = self._lines.setdefault(place, LineOperations(place))
+            line.count += 1
+            line.seconds += self._operations.took_s
 
     def _stepped(self, number: int, optimizer: Any, _: object) -> None:
         if not self.watching:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, LOADER, OPTIMIZER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ORDER = (LOADER, FORWARD, BACKWARD, OPTIMIZER)
 OTHER = "other"
@@ -29,6 +33,11 @@ class OpenLanes(threading.local):
     def now(self) -> str | None:
         """The part that began last and has not ended; None between them."""
         return self._open[-1] if self._open else None
+
+    @property
+    def stack(self) -> Sequence[str]:
+        """Those of this thread that have begun and not ended, for other threads to read."""
+        return self._open
 
     def enter(self, lane: str) -> None:
         """A part begins."""

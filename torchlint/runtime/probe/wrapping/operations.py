@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -30,8 +31,12 @@ class Operations(_Mode):  # type: ignore[misc]
 
     Args:
         heard: its exceptions do not reach the script.
+
+    Attributes:
+        took_s: seconds of the operation that it tells of.
     """
 
+    took_s = 0.0
     supports_higher_order_operators = True
 
     def __init__(self, heard: Heard) -> None:
@@ -71,7 +76,9 @@ class Operations(_Mode):  # type: ignore[misc]
                 result = func.decompose(*args, **kwargs)
             if result is not NotImplemented:
                 return result
+        begun = time.perf_counter()
         result = func(*args, **kwargs)
+        self.took_s = time.perf_counter() - begun
         self._heard(func, args, kwargs, result)
         return result
 

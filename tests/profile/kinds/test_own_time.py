@@ -1,0 +1,112 @@
+"""TR703: the script's own Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.profile.kinds.conftest import evidence, findings
+from torchlint.profile.kinds import own_time
+from torchlint.runtime.probe.instrument_messages import (
+    HostCall,
+    InputSeen,
+    KernelsSeen,
+    LineOperations,
+    LoaderOptions,
+    LoaderWaits,
+    OwnTime,
+    PausesSeen,
+    ReadsSeen,
+)
+
+if TYPE_CHECKING:
+    from torchlint.profile.kind import Observed
+
+NOTHING_COUNTED = KernelsSeen()
+
+
+def line(row: int, seconds: float, **more: Any) -> OwnTime:
+    plain = OwnTime(("/train.py", row), "sample", 3, "other", "", 50, seconds)
+    return replace(plain, **more)
+
+
+def judged(*lines: OwnTime, counted: KernelsSeen | None = NOTHING_COUNTED) -> list[Observed]:
+    """In a window of a hundred steps, which took a second."""
+    seen = [PausesSeen(own=[*lines]), *([] if counted is None else [counted])]
+    return findings(own_time.kind, evidence(*seen))
+
+
+def asks(count: int, seconds: float, row: int = 5) -> KernelsSeen:
+    return KernelsSeen(lines=[LineOperations(("/train.py", row), count, seconds)])
+
+
+def test_a_function_is_found_at_its_slowest_line() -> None:
+    (found,) = judged(line(5, 0.3), line(6, 0.1))
+    assert found.place == ("/train.py", 5)
+    assert found.fact == "4 ms a step in the Python of `sample`, 3 ms of it in this line"
+    assert found.share == pytest.approx(0.4)
+    assert "TL115" in found.rules
+
+
+def test_what_a_line_has_called_is_named() -> None:
+    (found,) = judged(line(5, 0.3, call="copy.deepcopy"))
+    assert found.fact == "3 ms a step in the Python of `sample` (`copy.deepcopy`)"
+
+
+def test_less_than_a_fifth_of_a_step_is_nothing_to_say() -> None:
+    assert judged(line(5, 0.15)) == []
+    assert judged(line(5, 0.15), line(6, 0.15, part="loader")) == []
+
+
+def test_few_looks_say_nothing() -> None:
+    assert judged(line(5, 0.3, samples=9)) == []
+
+
+def test_where_torch_computes_nothing_is_said() -> None:
+    assert judged(line(5, 0.3), counted=asks(400, 0.2)) == []
+    assert len(judged(line(5, 0.3), counted=asks(400, 0.1))) == 1
+
+
+@pytest.mark.parametrize("part", ["forward", "other", "optimizer"])
+def test_a_line_that_asks_for_many_operations_goes_around(part: str) -> None:
+    (found,) = judged(line(5, 0.3, part=part), counted=asks(6400, 0.25))
+    assert found.fact == "3 ms a step in `sample`, which asks torch for 64 operations"
+    assert "TL210" in found.rules
+
+
+def test_the_layers_of_a_model_are_no_finding() -> None:
+    assert judged(line(5, 0.3, part="forward"), counted=asks(400, 0.1)) == []
+
+
+def test_samples_are_loaded() -> None:
+    (found,) = judged(line(5, 0.3, part="loader"), counted=None)
+    assert found.fact == "3 ms a step in the Python of `sample`, which loads samples"
+    assert "TL114" in found.rules
+
+
+@pytest.mark.parametrize("counted", [None, KernelsSeen("compiled regions are not seen")])
+def test_where_operations_are_not_counted_only_data_sets_are_judged(
+    counted: KernelsSeen | None,
+) -> None:
+    assert judged(line(5, 0.3), counted=counted) == []
+
+
+def test_a_line_that_waits_for_the_gpu_is_a_read() -> None:
+    read = ReadsSeen([HostCall(("/train.py", 5), "item", 100, 0.3)])
+    pauses = PausesSeen(own=[line(5, 0.3), line(6, 0.25)])
+    on_gpu = evidence(pauses, NOTHING_COUNTED, read, device="cuda")
+    assert [each.place for each in findings(own_time.kind, on_gpu)] == [("/train.py", 6)]
+
+
+def test_a_line_of_a_worker_has_its_part_of_the_wait() -> None:
+    """A step waits for half of its time; the worker spends half of its own in the line."""
+    own = [line(5, 2.0), line(9, 2.0, first=8, function="other")]
+    pauses = PausesSeen(worker=own, worker_s=4.0)
+    loader = LoaderOptions("Images", 2, 8)
+    waits = InputSeen([LoaderWaits(("/train.py", 20), None, loader, batches=100, wait_s=0.5)])
+    found, _ = findings(own_time.kind, evidence(pauses, waits))
+    assert found.fact == "2.5 ms a step in the Python of `sample`, in a worker"
+    assert found.share == pytest.approx(0.25)
+    assert findings(own_time.kind, evidence(pauses)) == []
