@@ -76,7 +76,7 @@ DIAGNOSTICS: Final = (
     DiagnosticRun("layers", "layers", ("layers",)),
     DiagnosticRun("operations", "kernels and FLOPs", ("kernels",), most=3),
     DiagnosticRun("memory", "memory", ("memory",), most=50, own_malloc=True),
-    DiagnosticRun("pauses", "pauses", ("pauses",)),
+    DiagnosticRun("pauses", "pauses", ("pauses", "growth")),
     DiagnosticRun(COMMUNICATION, COMMUNICATION, ("exchanges",)),
 )
 NAMES: Final = ("reads", "input", "layers", "operations", "memory", "pauses", COMMUNICATION)

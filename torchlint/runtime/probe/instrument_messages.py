@@ -310,6 +310,16 @@ class TimelineSeen:
 
 
 @dataclass(slots=True)
+class GrowthSeen:
+    """Seconds of each step of the window, in order; and how many more objects and tensors Python
+    holds after the last one than before the first."""
+
+    seconds: list[float] = field(default_factory=list)
+    objects: int = 0
+    tensors: int = 0
+
+
+@dataclass(slots=True)
 class ModuleTimes:
     """A module, or several of one class and place that came and went.
 
@@ -549,6 +559,7 @@ INSTRUMENTS: dict[str, type] = {
         SwitchesSeen,
         EvaluationSeen,
         GradientsSeen,
+        GrowthSeen,
         InputSeen,
         KernelsSeen,
         LaunchSeen,
