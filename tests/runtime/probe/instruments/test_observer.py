@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.instruments.observer import Observer
 
 ALTERING = ("replay", "stance", "uncheckpointed", "uncompiled")
-ONLY_ASK = ("switches", "launch", "recompiles", "stance", "uncompiled")
+ONLY_ASK = ("switches", "launch", "recompiles", "stance", "uncompiled", "growth")
 """They change nothing that others could see."""
 
 

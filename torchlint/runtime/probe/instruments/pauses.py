@@ -15,21 +15,21 @@ from torchlint.runtime.probe.instrument_messages import CollectorCalls, PausesSe
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
-from torchlint.runtime.probe.wrapping.interpose import shielded
-from torchlint.runtime.probe.wrapping.line_sampler import (
+from torchlint.runtime.probe.steps.line_sampler import (
     MOST_PLACES,
     Sampler,
     count,
     is_inside,
     sight_of,
 )
+from torchlint.runtime.probe.steps.worker_lines import WorkerLines
+from torchlint.runtime.probe.wrapping.interpose import shielded
 from torchlint.runtime.probe.wrapping.user_lines import Places
-from torchlint.runtime.probe.wrapping.worker_lines import WorkerLines
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.line_sampler import Counted
     from torchlint.runtime.probe.wrapping.interpose import Function
-    from torchlint.runtime.probe.wrapping.line_sampler import Counted
 
 _TIMED = (
     ("builtins", "print", "print"),

@@ -15,7 +15,7 @@ from torch.utils.data import get_worker_info
 
 from torchlint.runtime.probe.instrument_messages import OwnTime
 from torchlint.runtime.probe.steps.events import LOADER
-from torchlint.runtime.probe.wrapping.line_sampler import Sampler
+from torchlint.runtime.probe.steps.line_sampler import Sampler
 from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
