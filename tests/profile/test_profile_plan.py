@@ -56,6 +56,7 @@ def test_only_chooses_runs_and_the_rest_is_named() -> None:
         "operations",
         "memory",
         "pauses",
+        "epochs",
         "communication",
     ]
     assert left_out(()) == []
@@ -85,7 +86,7 @@ def test_several_ranks_have_a_run_for_their_communication() -> None:
 
 
 @pytest.mark.parametrize(
-    ("only", "said"), [((), "7 runs of at most"), (None, "then try the values")]
+    ("only", "said"), [((), "8 runs of at most"), (None, "then try the values")]
 )
 def test_the_plan_that_is_told_is_that_of_what_will_run(
     only: tuple[str, ...] | None, said: str

@@ -18,6 +18,8 @@ _FEWEST, _MOST = 10, 300
 """Steps of a window."""
 _LEAST: Final = 5
 """Steps of a script that ends by itself: what fewer show is chance."""
+_EPOCH, _EPOCHS = 30, 3
+"""Steps that an epoch is cut to, and how many of those are waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class DiagnosticRun:
         instruments: of the probe; of those that alter, each is tried.
         most: steps that are enough for it, where other runs have more.
         alters: it changes what a step does, and is timed alternately with the program as it is.
+        from_start: its window begins with the first step, and ends when it has seen enough.
         own_malloc: without the settings that keep the C library from giving memory back.
     """
 
@@ -39,9 +42,12 @@ class DiagnosticRun:
     most: int | None = None
     alters: bool = False
     own_malloc: bool = False
+    from_start: bool = False
 
     def steps(self, of: int) -> int:
-        """Steps of its window, where other runs have so many."""
+        """Steps of its window, where other runs have so many; of one from the start, those of an
+        epoch."""
+        of = min(of, _EPOCH) if self.from_start else of
         return of if self.most is None else min(of, self.most)
 
 
@@ -55,6 +61,7 @@ WITHOUT_CHECKPOINTS: Final = DiagnosticRun(
 )
 """Only where modules run again."""
 COMMUNICATION: Final = "communication"
+EPOCHS: Final = "epochs"
 
 DIAGNOSTICS: Final = (
     DiagnosticRun(
@@ -77,9 +84,19 @@ DIAGNOSTICS: Final = (
     DiagnosticRun("operations", "kernels and FLOPs", ("kernels",), most=3),
     DiagnosticRun("memory", "memory", ("memory",), most=50, own_malloc=True),
     DiagnosticRun("pauses", "pauses", ("pauses", "growth")),
+    DiagnosticRun(EPOCHS, "what comes between epochs", ("outside",), from_start=True),
     DiagnosticRun(COMMUNICATION, COMMUNICATION, ("exchanges",)),
 )
-NAMES: Final = ("reads", "input", "layers", "operations", "memory", "pauses", COMMUNICATION)
+NAMES: Final = (
+    "reads",
+    "input",
+    "layers",
+    "operations",
+    "memory",
+    "pauses",
+    EPOCHS,
+    COMMUNICATION,
+)
 """For `--only`; `input` means both of its runs."""
 
 
@@ -119,9 +136,13 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
     asked, why_not = wanted(only), _no_communication(seen)
     runs = tuple(run for run in asked if run.name != COMMUNICATION or not why_not)
     impossible = tuple(f"{run.about} ({why_not})" for run in asked if run not in runs)
-    passed = sum(skip + each.steps(chosen) for each in runs)
+    passed = sum(_passed(each, chosen, skip) for each in runs)
     seconds = seen.start_s * len(runs) + passed * step_s * 1.5
     return ProfilePlan(chosen, skip, runs, seconds, impossible)
+
+
+def _passed(run: DiagnosticRun, steps: int, skip: int) -> int:
+    return _EPOCHS * run.steps(steps) if run.from_start else skip + run.steps(steps)
 
 
 def wanted(only: Collection[str]) -> tuple[DiagnosticRun, ...]:

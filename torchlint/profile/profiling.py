@@ -174,7 +174,7 @@ class _Profiling(ProfileSession):
             WINDOW,
             anchor=seen.anchor,
             instruments=run.instruments,
-            skip=planned.skip,
+            skip=0 if run.from_start else planned.skip,
             steps=steps,
         )
         if run.own_malloc:
@@ -185,6 +185,8 @@ class _Profiling(ProfileSession):
             self._found.missing.append(f"{run.about} (the script ended after too few steps)")
             return
         self._found.windows.update(windows)
+        if run.from_start:  # it has other things to do than steps
+            return
         window = next(iter(windows.values()))
         self._found.costs[run.about] = window.step_s / timing.step_s
 

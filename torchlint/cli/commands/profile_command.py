@@ -85,8 +85,8 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
     callback=_only,
     default="",
     metavar="NAMES",
-    help="Watch only these: reads, input, layers, operations, memory, pauses, communication; "
-    "separated by commas.",
+    help="Watch only these: reads, input, layers, operations, memory, pauses, epochs, "
+    "communication; separated by commas.",
 )
 @click.option(
     "--sweep",

@@ -320,6 +320,51 @@ class GrowthSeen:
 
 
 @dataclass(slots=True)
+class OutsidePart:
+    """What one line of the user asks for between two steps.
+
+    Args:
+        call: the function that it has called; empty if there is none.
+        does: `saves`, `computes`, `loads` or `other`.
+        times: how often.
+        seconds: in all, without what a usual step takes there.
+    """
+
+    place: Place
+    call: str
+    does: str
+    times: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class OutsideSeen:
+    """What comes before the first step, between epochs, and in a few steps only.
+
+    Args:
+        start_s: seconds from the start of the script to the end of its first step.
+        step_s: of a usual step.
+        ends: of epochs that were seen.
+        between_s: seconds in all from the last step of an epoch to the first one of the next.
+        within_s: seconds of all other steps.
+        unfinished: what followed the last epoch took too long to wait for its end.
+        epoch_steps: of a whole epoch; None if nobody can tell.
+        parts: of `between_s`.
+        seldom: the same of steps that take several times as long as usual.
+    """
+
+    start_s: float
+    step_s: float = 0.0
+    ends: int = 0
+    between_s: float = 0.0
+    within_s: float = 0.0
+    unfinished: bool = False
+    epoch_steps: float | None = None
+    parts: list[OutsidePart] = field(default_factory=list)
+    seldom: list[OutsidePart] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class ModuleTimes:
     """A module, or several of one class and place that came and went.
 
@@ -565,6 +610,7 @@ INSTRUMENTS: dict[str, type] = {
         LaunchSeen,
         LayersSeen,
         MemorySeen,
+        OutsideSeen,
         PaddingSeen,
         PausesSeen,
         ReadsSeen,

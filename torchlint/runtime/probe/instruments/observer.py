@@ -26,6 +26,7 @@ class Observer:
 
     Attributes:
         alters: whether it could change what it is for, on this version of torch.
+        finish: ends the window from another thread.
         beside_s: seconds that went into its own work so far, on the thread that takes the steps.
         places: of the user's code.
         steps: that have ended in the window.
@@ -42,6 +43,7 @@ class Observer:
         self.places = Places(settings)
         self.steps = self.thread = 0
         self.watching = False
+        self.finish: Callable[[], None] = lambda: None
         self._undo: list[Undo] = []
         self.prepare()
         self._prepared = len(self._undo)
@@ -59,6 +61,11 @@ class Observer:
 
     def end(self) -> object:
         """What was seen: a dataclass of `probe.instrument_messages`; None of what only alters."""
+        return None
+
+    @property
+    def enough(self) -> bool | None:
+        """Whether the window ends, however many steps there were; None: it has its number."""
         return None
 
     # of all --------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ class WindowWatch:
         self._settings = settings
         self._link = link
         self._instruments = install_all(settings)
+        for each in self._instruments.values():
+            each.finish = self.finish
         self.begin_again()
 
     def begin_again(self) -> None:
@@ -72,7 +74,7 @@ class WindowWatch:
                 return
             for instrument in self._instruments.values():
                 instrument.passed()
-            if self.steps - self._settings.skip > self._settings.steps:
+            if self._is_enough():
                 self._report()
 
     def finish(self) -> None:
@@ -80,6 +82,10 @@ class WindowWatch:
         with self._lock:
             if not self._done and self._begun is not None and self._seen:
                 self._report(finished=True)
+
+    def _is_enough(self) -> bool:
+        said = [each.enough for each in self._instruments.values() if each.enough is not None]
+        return all(said) if said else self.steps - self._settings.skip > self._settings.steps
 
     @property
     def _seen(self) -> int:

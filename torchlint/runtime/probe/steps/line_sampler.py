@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from torchlint.runtime.probe.instrument_messages import OwnTime
@@ -54,14 +54,68 @@ _TRAINING = ("torch.nn", "torch.autograd", "torch.optim", *_COMPILING)
 _LOADING = "torch.utils.data"
 """What a data set does is input."""
 _NO_RESIDUE = ""
-_OURS = f"{__name__.partition('.')[0]}."
+OURS = f"{__name__.partition('.')[0]}."
 _FRAMES: Callable[[], dict[int, FrameType]] | None = getattr(sys, "_current_frames", None)
 
 
-class Sampler:
-    """Looks at the frames of one thread from another one.
+class ThreadWatcher:
+    """Looks at the frames of one thread from another one, again and again.
 
-    Each sample counts for the time since the one before.
+    Each look counts for the time since the one before.
+
+    Args:
+        thread: to look at; the one of now if it is not given.
+        interval_s: between two looks.
+    """
+
+    def __init__(self, thread: int | None = None, interval_s: float = _INTERVAL_S) -> None:
+        self._watched = thread or threading.get_ident()
+        self._interval_s = interval_s
+        self._enough = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def note(self, frame: FrameType | None) -> Callable[[float], None] | None:
+        """What is seen there, to be called with its seconds if the thread has not gone on in the
+        meantime. No frame may be held in it: that would keep tensors alive."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Have another thread look until `end`."""
+        self._thread = threading.Thread(target=self.look, name="torchlint-lines", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Look no more."""
+        self._enough.set()
+        if self._thread not in (None, threading.current_thread()):
+            self._thread.join()
+
+    def look(self, seconds: float = math.inf) -> None:
+        """Look from the thread of now for some seconds, or until `end`."""
+        begun = last = time.perf_counter()
+        while (
+            _FRAMES is not None
+            and last - begun < seconds
+            and not self._enough.wait(self._interval_s)
+        ):
+            add = self._now(_FRAMES)
+            now = time.perf_counter()
+            if add is not None:
+                add(now - last)
+            last = now
+
+    def _now(self, frames: Callable[[], dict[int, FrameType]]) -> Callable[[float], None] | None:
+        """What the thread does; None: it went on in the meantime, so lines and frames do not
+        fit."""
+        frame = frames().get(self._watched)
+        at = frame and frame.f_lasti
+        add = self.note(frame)
+        went_on = frames().get(self._watched) is not frame or (frame and frame.f_lasti) != at
+        return None if went_on else add
+
+
+class Sampler(ThreadWatcher):
+    """Looks where in the user's code a thread is.
 
     Args:
         places: of the user's code, used by the thread that looks alone.
@@ -75,11 +129,9 @@ class Sampler:
     """
 
     def __init__(self, places: Places, lanes: Sequence[str], thread: int | None = None) -> None:
+        super().__init__(thread)
         self._places = places
         self._lanes = lanes
-        self._watched = thread or threading.get_ident()
-        self._enough = threading.Event()
-        self._thread: threading.Thread | None = None
         self.busy_s = 0.0
         self.found: Counted = {}
         self.own: dict[tuple[Place, str], _OwnLine] = {}
@@ -88,37 +140,11 @@ class Sampler:
         """The user's lines."""
         return [each.told() for each in list(self.own.values())]
 
-    def begin(self) -> None:
-        """Have another thread look until `end`."""
-        self._thread = threading.Thread(target=self.look, name="torchlint-pauses", daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """Look no more."""
-        self._enough.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def look(self, seconds: float = math.inf) -> None:
-        """Look from the thread of now for some seconds, or until `end`."""
-        begun = last = time.perf_counter()
-        while _FRAMES is not None and last - begun < seconds and not self._enough.wait(_INTERVAL_S):
-            sight = self._now(_FRAMES)
-            now = time.perf_counter()
-            if sight is not None:
-                self._add(sight, now - last)
-            last = now
-
-    def _now(self, frames: Callable[[], dict[int, FrameType]]) -> Sight | None:
-        """What the thread does; None: it went on in the meantime, so lines and frames do not
-        fit."""
-        # No frame may be held while the other thread runs: it would keep tensors alive.
-        frame = frames().get(self._watched)
-        at = frame and frame.f_lasti
+    def note(self, frame: FrameType | None) -> Callable[[float], None] | None:
+        """The line of the user."""
         part = self._lanes[-1] if self._lanes else OTHER
         sight = sight_of(self._places, frame, part)
-        went_on = frames().get(self._watched) is not frame or (frame and frame.f_lasti) != at
-        return None if went_on else sight
+        return None if sight is None else partial(self._add, sight)
 
     def _add(self, sight: Sight, seconds: float) -> None:
         residue = sight.residue
@@ -219,16 +245,16 @@ def sight_of(
             code = frame.f_code
             loads = bool(what) and is_inside(frame, (_LOADING,))
             function = code.co_name, code.co_firstlineno
-            return Sight((path, frame.f_lineno), function, part, what, _named(outermost), loads)
+            return Sight((path, frame.f_lineno), function, part, what, named(outermost), loads)
         module = str(frame.f_globals.get("__name__"))
         kind = _kind_of(module)
         what = None if kind == _NO_RESIDUE else kind or what
-        outermost = outermost if module.startswith(_OURS) else frame
+        outermost = outermost if module.startswith(OURS) else frame
         frame = frame.f_back
     return None
 
 
-def _named(frame: FrameType | None) -> str:
+def named(frame: FrameType | None) -> str:
     """`numpy.linalg.norm`; a method by its class, where Python tells it."""
     if frame is None:
         return ""

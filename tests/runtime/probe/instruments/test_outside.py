@@ -1,0 +1,133 @@
+"""What comes between epochs, in loops whose epochs are cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe.instruments import outside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TRAIN = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(4000, 2))
+weights = torch.rand(400, 400)
+epochs = []
+
+def evaluate(loader):
+    for x, in loader:
+        for _ in range(40):
+            weights @ weights
+
+def train_epoch(loader, passed):
+    for x, in loader:
+        epochs[-1] += 1
+        passed()
+
+def train(count, passed, **options):
+    loader = DataLoader(data, 4, **options)
+    test = DataLoader(TensorDataset(torch.zeros(40, 2)), 4)
+    for _ in range(count):
+        epochs.append(0)
+        train_epoch(loader, passed)
+        evaluate(test)
+
+def train_by_index(count, passed):
+    for step in range(count):
+        weights @ weights
+        if step % 10 == 9:
+            evaluate(DataLoader(TensorDataset(torch.zeros(80, 2)), 4))
+        passed()
+"""
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> UserFile:
+    return UserFile(tmp_path, TRAIN)
+
+
+class Window:
+    """Opens at the end of the first step, as the window of a run does."""
+
+    def __init__(self, user: UserFile, steps: int) -> None:
+        self.instrument = outside.watch(replace(user.settings, steps=steps))
+        self._open = False
+
+    def passed(self) -> None:
+        if not self._open:
+            self._open = True
+            self.instrument.open()
+        else:
+            self.instrument.passed()
+
+    def watched(self, train: Callable[..., None], count: int, **options: Any) -> Any:
+        try:
+            train(count, self.passed, **options)
+        finally:
+            seen = self.instrument.close()
+        return seen
+
+
+def test_epochs_are_cut_and_their_length_is_that_of_the_loader(user: UserFile) -> None:
+    window = Window(user, 20)
+    seen = window.watched(user.module.train, 4)
+    assert user.module.epochs == [21, 20, 20, 20]
+    assert (seen.ends, seen.epoch_steps) == (3, pytest.approx(1000, rel=0.06))
+    assert window.instrument.enough
+
+
+def test_an_evaluation_is_at_the_line_of_the_loop_over_the_epochs(user: UserFile) -> None:
+    seen = Window(user, 20).watched(user.module.train, 4)
+    line = user.place("        evaluate(test)")
+    parts = {(each.place, each.call) for each in seen.parts if each.seconds > 0.001}
+    assert (line, "users_train.evaluate") in parts
+    assert sum(each.seconds for each in seen.parts if each.place == line) > seen.between_s / 2
+
+
+def test_an_epoch_that_ends_by_itself_is_as_long_as_it_is(user: UserFile) -> None:
+    seen = Window(user, 5000).watched(user.module.train, 2)
+    assert (seen.ends, seen.epoch_steps) == (1, 1000)
+
+
+def test_what_follows_the_only_epoch_counts(user: UserFile) -> None:
+    window = Window(user, 20)
+    window.passed()
+    seen = window.watched(user.module.train, 1)
+    assert (seen.ends, seen.unfinished) == (1, False)
+    assert {each.place for each in seen.parts} >= {user.place("        evaluate(test)")}
+
+
+def test_workers_that_start_again_are_waited_for_at_the_loop_over_the_batches(
+    user: UserFile,
+) -> None:
+    seen = Window(user, 20).watched(user.module.train, 4, num_workers=1)
+    line = user.place("def train_epoch")[1] + 1
+    there = [each for each in seen.parts if each.place[1] == line]
+    assert max(there, key=lambda each: each.seconds).does == "loads"
+
+
+def test_what_a_few_steps_come_to_is_kept_apart(user: UserFile) -> None:
+    seen = Window(user, 20).watched(user.module.train_by_index, 45)
+    assert seen.ends == 0
+    line = user.place("            evaluate(DataLoader(")
+    assert {each.times for each in seen.seldom if each.place == line} >= {4}
+
+
+def test_without_the_end_of_an_epoch_it_goes_on(user: UserFile) -> None:
+    window = Window(user, 20)
+    window.watched(user.module.train_by_index, 45)
+    assert not window.instrument.enough
+
+
+def test_loops_are_as_before_afterwards(user: UserFile) -> None:
+    Window(user, 20).watched(user.module.train, 1)
+    user.module.train(1, lambda: None)
+    assert user.module.epochs[-1] == 1000
