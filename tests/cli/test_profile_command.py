@@ -36,7 +36,7 @@ class Session:
         self.result: Profile = rich()
         self.runs = 0
 
-    def profile(self, *_: Any) -> Profile:
+    def profile(self, *_: Any, **__: Any) -> Profile:
         self.runs += 1
         return self.result
 

@@ -10,7 +10,7 @@ from tests.profile.kinds.conftest import evidence
 from tests.profile.kinds.test_communication import rank
 from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.profile.step_limit import lanes_of, limit_of
+from torchlint.profile.step_limit import first_limit, lanes_of, limit_of
 from torchlint.runtime.probe.instrument_messages import InputSeen, ReadsSeen
 from torchlint.runtime.probe.messages import Lanes
 
@@ -25,6 +25,15 @@ def test_what_a_step_waits_for_is_one_sentence() -> None:
     device = Evidence(gpu, timing(step_s=0.01, host_s=0.004))
     assert limit_of(host, {}) == "host: the CPU needs 9.5 of 10 ms to queue a step"
     assert limit_of(device, {}) == "device: the CPU queues a step in 4 of 10 ms"
+
+
+def test_the_first_look_says_what_a_step_consists_of() -> None:
+    assert (
+        first_limit(survey()) == "by the first look, a step is backward 50%, forward 40%, data 10%"
+    )
+    waiting = survey(lanes=Lanes(data=(0.006,), forward=(0.004,)))
+    assert first_limit(waiting) == "input, by the first look: data 60%, forward 40%"
+    assert "the host's part of a step is backward" in first_limit(survey(device="cuda"))
 
 
 def ranks(*found: Any, held_s: float | None = None) -> dict[str, Window[Any]]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import MakeFinding
     from torchlint.finding import Finding
-    from torchlint.profile.profile_result import Profile
+    from torchlint.profile.profile_result import Profile, RunFinding
     from torchlint.runtime.run import Job
 
     Profiled = Callable[..., tuple[Profile, dict[str, Job]]]
@@ -65,6 +65,24 @@ class Silent:
 
     def planned(self, *_: object) -> None:
         """Nobody reads it."""
+
+    limited = found = planned
+
+
+class Hearing(Silent):
+    """Writes down what is told while runs go on."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def stage(self, name: str, **_: object) -> None:
+        self.heard.append(name)
+
+    def limited(self, limit: str) -> None:
+        self.heard.append(f"limit: {limit}")
+
+    def found(self, finding: RunFinding) -> None:
+        self.heard.append(finding.code)
 
 
 @pytest.fixture
@@ -106,12 +124,15 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
         saved: dict[str, Any] | None = None,
         more: Callable[..., tuple[Finding, ...]] | None = None,
         wished: Wish | None = None,
+        watcher: Silent | None = None,
+        quick: bool = False,
     ) -> tuple[Profile, dict[str, Job]]:
         saying.update({NAMES[type(each)]: each for each in found})
         altered.update(saved or {})
         program = script("train.py", ())
         request, subject = Request(program, budget_s=300.0), Linted(program, search=more)
-        return profiling.profile(request, subject, only, Silent(), wished), jobs
+        watcher = watcher or Silent()
+        return profiling.profile(request, subject, only, watcher, wished, quick=quick), jobs
 
     return profile
 
@@ -121,7 +142,8 @@ def test_few_steps_are_enough_for_some_runs(profiled: Profiled) -> None:
     steps = {name: job.settings.steps for name, job in jobs.items()}
     assert steps["reads"] == steps["layers"] == 250
     assert (steps["kernels"], steps["memory"]) == (3, 50)
-    assert len({job.settings.skip for job in jobs.values()}) == 1
+    assert {job.settings.skip for name, job in jobs.items() if name != "outside"} == {10}
+    assert (jobs["outside"].settings.skip, jobs["outside"].settings.steps) == (0, 30)
 
 
 def test_memory_is_watched_where_the_c_library_gives_it_back(profiled: Profiled) -> None:
@@ -154,6 +176,28 @@ def test_what_changes_a_step_is_timed_and_no_instrument_of_its_cost(profiled: Pr
     assert (found.code, found.share) == ("TR101", 0.4)
     assert set(jobs) == {"input"}
     assert set(result.costs) == {"input"}
+
+
+def test_the_limit_and_each_finding_are_told_as_soon_as_they_are_known(profiled: Profiled) -> None:
+    watcher = Hearing()
+    profiled(WAITS, saved={"replay": 0.4}, watcher=watcher)
+    heard = [
+        each for each in watcher.heard if each.startswith(("limit", "TR", "Timing", "Watching"))
+    ]
+    assert heard[0].startswith("limit: by the first look")
+    assert heard[1] == "Timing the step"
+    assert heard[2].startswith("limit: processor")
+    assert heard[5:7] == ["Timing input, one batch again and again", "TR101"]
+    assert heard.count("TR101") == 1
+
+
+def test_a_quick_profile_watches_in_one_run_what_costs_little(profiled: Profiled) -> None:
+    result, jobs = profiled(WAITS, saved={"replay": 0.4}, quick=True)
+    assert jobs["input"].settings.instruments == ("input", "timeline", "pauses", "growth")
+    assert [each.code for each in result.findings] == ["TR101"]
+    assert [each for each in result.not_measured if "--quick" in each] == [
+        f"{name} (left out by --quick)" for name in ("layers", "memory", "epochs", "communication")
+    ]
 
 
 @pytest.mark.parametrize(

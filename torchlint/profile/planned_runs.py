@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import too_short
@@ -63,30 +63,49 @@ WITHOUT_CHECKPOINTS: Final = DiagnosticRun(
 COMMUNICATION: Final = "communication"
 EPOCHS: Final = "epochs"
 
-DIAGNOSTICS: Final = (
-    DiagnosticRun(
+_INPUT: Final = DiagnosticRun("input", "input", ("input", "timeline"))
+_PAUSES: Final = DiagnosticRun("pauses", "pauses", ("pauses", "growth"))
+_OPERATIONS: Final = DiagnosticRun("operations", "kernels and FLOPs", ("kernels",), most=3)
+_READS: Final = DiagnosticRun(
+    "reads",
+    "reads, shapes, gradients",
+    (
         "reads",
-        "reads, shapes, gradients",
-        (
-            "reads",
-            "shapes",
-            "recompiles",
-            "gradients",
-            "evaluation",
-            "padding",
-            "switches",
-            "launch",
-        ),
+        "shapes",
+        "recompiles",
+        "gradients",
+        "evaluation",
+        "padding",
+        "switches",
+        "launch",
     ),
-    DiagnosticRun("input", "input", ("input", "timeline")),
-    DiagnosticRun(REPLAY, "input, one batch again and again", ("replay",), alters=True),
-    DiagnosticRun("layers", "layers", ("layers",)),
-    DiagnosticRun("operations", "kernels and FLOPs", ("kernels",), most=3),
-    DiagnosticRun("memory", "memory", ("memory",), most=50, own_malloc=True),
-    DiagnosticRun("pauses", "pauses", ("pauses", "growth")),
+)
+_REPLAYED: Final = DiagnosticRun(
+    REPLAY, "input, one batch again and again", ("replay",), alters=True
+)
+DIAGNOSTICS: Final = (
+    _INPUT,
+    _PAUSES,
+    _REPLAYED,
+    _OPERATIONS,
+    _READS,
     DiagnosticRun(EPOCHS, "what comes between epochs", ("outside",), from_start=True),
+    DiagnosticRun("layers", "layers", ("layers",)),
+    DiagnosticRun("memory", "memory", ("memory",), most=50, own_malloc=True),
     DiagnosticRun(COMMUNICATION, COMMUNICATION, ("exchanges",)),
 )
+"""What is most often the limit comes first."""
+_QUICK: Final = (
+    replace(
+        _INPUT,
+        about="input and pauses",
+        instruments=(*_INPUT.instruments, *_PAUSES.instruments),
+    ),
+    _REPLAYED,
+    _OPERATIONS,
+    _READS,
+)
+"""Runs for `--quick`; what two instruments cost each other is not in a ceiling."""
 NAMES: Final = (
     "reads",
     "input",
@@ -113,13 +132,21 @@ class ProfilePlan:
     """What was wanted and cannot be measured here, each with its reason in brackets."""
 
 
-def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int) -> ProfilePlan:
+def plan(
+    seen: Survey,
+    only: Collection[str],
+    *,
+    steps: int | None,
+    warmup: int,
+    quick: bool = False,
+) -> ProfilePlan:
     """The runs for a program whose first steps are known.
 
     Args:
         only: names of `NAMES`; all if it is empty.
         steps: of each window; None chooses.
         warmup: steps of the timing run before it measures.
+        quick: the few runs that show most, instead.
 
     Raises:
         ExperimentError: the program ended after too few steps, and nobody asked for so few.
@@ -133,7 +160,7 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         chosen = max(1, min(chosen, usable - skip))
         if chosen < min(_LEAST, steps or _LEAST):
             raise too_short(seen.steps)
-    asked, why_not = wanted(only), _no_communication(seen)
+    asked, why_not = _QUICK if quick else wanted(only), _no_communication(seen)
     runs = tuple(run for run in asked if run.name != COMMUNICATION or not why_not)
     impossible = tuple(f"{run.about} ({why_not})" for run in asked if run not in runs)
     passed = sum(_passed(each, chosen, skip) for each in runs)
@@ -153,9 +180,10 @@ def wanted(only: Collection[str]) -> tuple[DiagnosticRun, ...]:
     return tuple(each for each in DIAGNOSTICS if each.name in names)
 
 
-def left_out(only: Collection[str]) -> list[str]:
+def left_out(only: Collection[str], *, quick: bool = False) -> list[str]:
     """The names of `NAMES` that these leave out."""
-    there = {each.name for each in wanted(only)}
+    watched = {name for each in (_QUICK if quick else wanted(only)) for name in each.instruments}
+    there = {each.name for each in DIAGNOSTICS if watched.issuperset(each.instruments)}
     return [name for name in NAMES if name not in there]
 
 

@@ -18,10 +18,10 @@ from torchlint.profile.planned_runs import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPIL
 from torchlint.profile.profile_session import ProfileSession
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.run_findings import Judged, as_static, facts_of, judge, unjudged
-from torchlint.profile.step_limit import lanes_of, limit_of
+from torchlint.profile.step_limit import first_limit, lanes_of, limit_of
 from torchlint.profile.step_timeline import spans_of, typical
 from torchlint.profile.sweep import Sweep, sweep
-from torchlint.profile.timing import share_saved, time_steps
+from torchlint.profile.timing import few_blocks, share_saved, time_steps
 from torchlint.profile.watch import watch
 from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import TIMEOUT, Failed
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Linted
     from torchlint.profile.planned_runs import DiagnosticRun, ProfilePlan
-    from torchlint.profile.profile_result import Profile, Static
+    from torchlint.profile.profile_result import Profile, RunFinding, Static
     from torchlint.profile.step_timeline import Span
     from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.run_settings import Anchor
@@ -52,6 +52,8 @@ class ProfileWatcher(Watcher, Protocol):
     """Follows the progress of a profile."""
 
     def planned(self, plan: ProfilePlan, step_s: float, timing_s: float) -> None: ...
+    def limited(self, limit: str) -> None: ...
+    def found(self, finding: RunFinding) -> None: ...
 
 
 def profile(
@@ -60,14 +62,17 @@ def profile(
     only: Collection[str],
     watcher: ProfileWatcher,
     wished: Wish | None = None,
+    *,
+    quick: bool = False,
 ) -> Profile:
     """Run the program several times, each time for some steps, and say what its step waits for.
 
     Args:
         only: names of `plan.NAMES`; all if it is empty.
         wished: values to time the step with, instead of the runs that watch it.
+        quick: time the step for less long, and have the runs that show most alone.
     """
-    return _Profiling(request, subject, only, watcher, wished).conduct()
+    return _Profiling(request, subject, only, watcher, wished, quick=quick).conduct()
 
 
 @dataclass(slots=True)
@@ -94,18 +99,29 @@ class _Profiling(ProfileSession):
         only: Collection[str],
         watcher: ProfileWatcher,
         wished: Wish | None,
+        *,
+        quick: bool = False,
     ) -> None:
         super().__init__(request, subject, watcher)
         self._wished = wished
+        self._quick = quick
+        self._told_of: set[tuple[str, str, int]] = set()
         self._only = only
         self._found = _Known()
 
     def run(self) -> None:
         look = self.look()
         seen = look.original
+        self._watcher.limited(first_limit(seen))
         declared = declare(self.request, seen, ())
+        if self._quick:
+            declared = replace(declared, blocks=few_blocks(declared, seen.step_s))
         planned = self._found.plan = plan(
-            seen, self._only, steps=self.request.steps, warmup=declared.warmup
+            seen,
+            self._only,
+            steps=self.request.steps,
+            warmup=declared.warmup,
+            quick=self._quick,
         )
         timed = declared.warmup + declared.blocks * (declared.steps + declared.settle)
         told = planned if self._wished is None else replace(planned, diagnostics=(), seconds=0.0)
@@ -123,6 +139,7 @@ class _Profiling(ProfileSession):
         if self._wished is not None:
             self._sweep(self._wished, look.anchor, declared)
             return
+        self._watcher.limited(limit_of(self._evidence(), lanes_of(self._evidence())))
         for each in planned.diagnostics:
             self._run(each, planned, declared)
         for each, is_needed in _ONLY_WHERE:
@@ -140,6 +157,32 @@ class _Profiling(ProfileSession):
         except (Failed, ExperimentError) as failed:
             self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
         self._found.ran.add(run.name)
+        self._tell()
+
+    def _tell(self) -> None:
+        """What is known since the last run."""
+        try:
+            judged = judge(self._evidence(), self.subject.findings)
+        except (MalformedError, ArithmeticError):  # `result` says so
+            return
+        for each in judged.findings:
+            key = each.code, each.path, each.row
+            if key not in self._told_of:
+                self._told_of.add(key)
+                self._watcher.found(each)
+
+    def _evidence(self) -> Evidence:
+        seen, so_far = self._seen, self._found
+        assert so_far.timing is not None
+        return Evidence(
+            seen,
+            so_far.timing,
+            dict(so_far.windows),
+            dict(so_far.saved),
+            processors() if self.jobs.nodes is None else self.jobs.nodes.processors,
+            seen.processes,
+            self.request.nodes,
+        )
 
     def _sweep(self, wished: Wish, anchor: Anchor, declared: DeclaredPlan) -> None:
         """Time the step with each value; if a run fails, the time of the step is still known."""
@@ -253,15 +296,7 @@ class _Profiling(ProfileSession):
         so_far, seen, base = self._found, self.survey, self.without_findings()
         if seen is None or so_far.timing is None:
             return base
-        evidence = Evidence(
-            seen,
-            so_far.timing,
-            dict(so_far.windows),
-            dict(so_far.saved),
-            processors() if self.jobs.nodes is None else self.jobs.nodes.processors,
-            seen.processes,
-            self.request.nodes,
-        )
+        evidence = self._evidence()
         lanes = lanes_of(evidence)
         trace = self._readable("time line", _trace, evidence)
         judged = self._judged(evidence)
@@ -322,7 +357,9 @@ class _Profiling(ProfileSession):
         planned = self._found.plan
         if planned is None:
             return []
-        chosen = [f"{name} (left out by --only)" for name in left_out(self._only)]
+        option = "--quick" if self._quick else "--only"
+        left = left_out(self._only, quick=self._quick)
+        chosen = [f"{name} (left out by {option})" for name in left]
         return [*planned.impossible, *chosen]
 
     def _told(self) -> list[Static]:

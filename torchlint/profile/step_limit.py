@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torchlint.profile.evidence import Evidence
+    from torchlint.runtime.survey_reader import Survey
 
 _HOST_IS_THE_LIMIT: Final = 0.9
 _INPUT_IS_THE_LIMIT: Final = 0.3
@@ -31,7 +32,24 @@ _FILLED: Final = 0.9
 
 def lanes_of(evidence: Evidence) -> dict[str, float]:
     """Shares of a steady step by what the host did, of the first run."""
-    seen = evidence.survey
+    return _lanes(evidence.survey)
+
+
+def first_limit(seen: Survey) -> str:
+    """What a step seems to wait for, before it is timed."""
+    lanes = _lanes(seen)
+    if lanes.get("data", 0.0) >= _INPUT_IS_THE_LIMIT:
+        return f"input, by the first look: {_largest(lanes)}"
+    who = "the host's part of a step" if seen.device == "cuda" else "a step"
+    return f"by the first look, {who} is {_largest(lanes)}"
+
+
+def _largest(lanes: Mapping[str, float]) -> str:
+    parts = sorted(lanes.items(), key=lambda each: -each[1])
+    return ", ".join(f"{name} {share:.0%}" for name, share in parts[:3] if share >= CUT)
+
+
+def _lanes(seen: Survey) -> dict[str, float]:
     medians = seen.lanes.medians(max(0, seen.warm - 1))
     whole = sum(medians.values())
     return {name: value / whole for name, value in medians.items()} if whole else {}
@@ -101,8 +119,7 @@ def _blocked(evidence: Evidence) -> Mapping[int, float]:
 
 def _processor(evidence: Evidence, lanes: Mapping[str, float]) -> str:
     busy = _busy(evidence)
-    parts = sorted(lanes.items(), key=lambda each: -each[1])
-    most = ", ".join(f"{name} {share:.0%}" for name, share in parts[:3] if share >= CUT)
+    most = _largest(lanes)
     if busy + _held(evidence) >= _COMPUTES:
         return f"processor: {busy:.2g} of {evidence.processors} are busy ({most})"
     what = "another rank" if evidence.ranks > 1 else "another process"

@@ -85,7 +85,7 @@ def share_saved(
         Failed: a run failed.
         ExperimentError: it ended before a block was measured.
     """
-    plan = replace(plan, blocks=_few(plan, step_s))
+    plan = replace(plan, blocks=few_blocks(plan, step_s))
     altered = jobs.job(Variant(ALTERED, ()), MEASURE, anchor=anchor, instruments=(instrument,))
     running = {ALTERED: altered}
     if beside:
@@ -98,7 +98,7 @@ def share_saved(
     return saved_at_most(without, plain or [step_s] * len(without))
 
 
-def _few(plan: DeclaredPlan, step_s: float) -> int:
+def few_blocks(plan: DeclaredPlan, step_s: float) -> int:
     """Rounds that are enough for a ceiling, where steps are long."""
     affordable = int(_TURNS_S / ((plan.steps + plan.settle) * step_s))
     return min(plan.blocks, max(FEWEST_BLOCKS, affordable))

@@ -31,6 +31,7 @@ Examples:
   torchlint profile train.py                       what a step waits for, line by line
   torchlint profile train.py -- --epochs 5         with the script's own arguments
   torchlint profile -m pkg.train                   a module, as with `python -m`
+  torchlint profile train.py --quick               the largest costs, in half a minute
   torchlint profile train.py --only reads,input    only these runs
   torchlint profile train.py --sweep workers       how many workers pay
   torchlint profile train.py --json profile.json   everything, for programs
@@ -89,6 +90,11 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
     "communication; separated by commas.",
 )
 @click.option(
+    "--quick",
+    is_flag=True,
+    help="Only the runs that show most: input, pauses, reads, operations.",
+)
+@click.option(
     "--sweep",
     callback=_wish,
     metavar="WHAT",
@@ -130,6 +136,8 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     """
     begun = time.monotonic()
     program = program_from(words, module)
+    if given["quick"] and (given["only"] or given["sweep"]):
+        raise click.UsageError("--quick chooses the runs itself; leave out --only and --sweep.")
     hold = held_against(given)
     go_where_it_runs("profile", program, given)
     from torchlint.cli.program_check import ProgramCheck
@@ -144,7 +152,9 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     subject = Linted(program, findings, check.findings)
     request = replace(request, begun=begun + agree("profile", program, yes=given["yes"]))
     with progress:
-        result = profile(request, subject, given["only"], progress, given["sweep"])
+        result = profile(
+            request, subject, given["only"], progress, given["sweep"], quick=given["quick"]
+        )
     result = hold(replace(result, options=how_it_was_run(click.get_current_context())))
     report(result, given, OF_PROFILE)
     raise click.exceptions.Exit(result.exit)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from torchlint.experiment.figures import duration, milliseconds
 from torchlint.report.measured.progress_line import ProgressLine
+from torchlint.report.profile import profile_words as words
 from torchlint.report.terminal.safe_text import plural
 
 if TYPE_CHECKING:
     from torchlint.profile.planned_runs import ProfilePlan
+    from torchlint.profile.profile_result import RunFinding
 
 
 class ProfileProgress(ProgressLine):
@@ -34,3 +36,12 @@ class ProfileProgress(ProgressLine):
             f"Plan: time the step, then {runs} of {most}{plan.steps} steps ({about}), about "
             f"{duration(timing_s + plan.seconds)} in all"
         )
+
+    def limited(self, limit: str) -> None:
+        """What a step waits for, as far as is known."""
+        self.say(f"limit: {limit}")
+
+    def found(self, finding: RunFinding) -> None:
+        """A finding, before all runs have ended."""
+        where = f"{words.place(finding)}: " if finding.path else ""
+        self.say(f"{where}{finding.code} {finding.name}: {finding.fact}; {words.ceiling(finding)}")

@@ -353,7 +353,7 @@ class OutsideSeen:
         seldom: the same of steps that take several times as long as usual.
     """
 
-    start_s: float
+    start_s: float = 0.0
     step_s: float = 0.0
     ends: int = 0
     between_s: float = 0.0
