@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 def kinds(monkeypatch: pytest.MonkeyPatch) -> Kinds:
     """Puts other kinds in the place of all: each gives the findings that it is given."""
 
-    def given(*findings: Observed, census: bool = False, instruments: tuple[str, ...] = ()) -> None:
-        kind = FindingKind(
-            code="TR999", name="odd", summary="", census=census, instruments=instruments
-        )
+    def given(*findings: Observed, census: bool = False, **more: Any) -> None:
+        kind = FindingKind(code="TR999", name="odd", summary="", census=census, **more)
         kind.judges(lambda _: findings)
         monkeypatch.setattr(run_findings, "all_kinds", lambda: MappingProxyType({"TR999": kind}))
 
@@ -61,11 +59,16 @@ def test_nothing_is_said_below_the_noise(kinds: Kinds) -> None:
     assert judge(evidence(noise=0.04), ()).findings != ()
 
 
+def test_what_is_tested_against_chance_is_said_all_the_same(kinds: Kinds) -> None:
+    kinds(seen(0.05, 1), seen(0.02, 2), is_tested=True)
+    assert [each.row for each in judge(evidence(noise=0.06), ()).findings] == [1]
+
+
 def test_ceilings_are_joined_and_never_added(kinds: Kinds) -> None:
     kinds(seen(0.5, 1), seen(0.3, 2))
     assert judge(evidence(), ()).together == pytest.approx(5.0)
     kinds(seen(0.9, 1), seen(0.9, 2))
-    assert judge(evidence(), ()).together == pytest.approx(100.0)
+    assert judge(evidence(), ()).together is None
     kinds(seen(0.5))
     assert judge(evidence(), ()).together is None
 

@@ -36,6 +36,13 @@ def test_processes_that_differ_are_noise_although_each_is_steady() -> None:
     assert timing_of({"a": one, "b": other}, 10).noise == pytest.approx(0.1, abs=0.01)
 
 
+def test_steps_that_grow_are_no_noise() -> None:
+    grown = [0.01 * 1.05**at for at in range(10)]
+    assert timing_of({"a": blocks(*grown), "b": blocks(*grown)}, 10).noise < 0.001
+    shuffled = [grown[at] for at in (3, 0, 7, 9, 1, 5, 2, 8, 6, 4)]
+    assert timing_of({"a": blocks(*shuffled), "b": blocks(*grown)}, 10).noise > 0.05
+
+
 def test_a_single_block_says_nothing_about_noise() -> None:
     assert timing_of({"a": blocks(0.01)}, 10).noise == 1.0
 
@@ -70,4 +77,4 @@ def test_doubt_makes_no_finding_of_what_is_not_worth_a_line() -> None:
 )
 def test_long_steps_have_fewer_rounds(step_s: float, blocks: int) -> None:
     declared = SimpleNamespace(blocks=10, steps=1, settle=1)
-    assert timing._few(declared, step_s) == blocks  # type: ignore[arg-type]
+    assert timing.few_blocks(declared, step_s) == blocks  # type: ignore[arg-type]

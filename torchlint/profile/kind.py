@@ -65,6 +65,7 @@ class FindingKind:
         summary: what it reports, in lists.
         instruments: names of `runtime.probe.instruments` whose windows it judges. If one of them
             is missing, it is not asked.
+        is_tested: its findings are tested against chance, so the noise of the step hides none.
         census: it counts what costs nothing on a CPU, so its findings have no ceiling there, and
             are listed under a heading of their own.
     """
@@ -73,6 +74,7 @@ class FindingKind:
     summary: str
     instruments: tuple[str, ...] = ()
     census: bool = False
+    is_tested: bool = False
     name: str = ""
     page: str = ""
     judge: Judge | None = None

@@ -241,7 +241,8 @@ class Profile:
         findings: those that matter, worst first.
         census: counts without a ceiling, in the order of their places.
         small: how many findings are below the cut; `below` are those.
-        together: the most that all of `findings` give together, as a factor; None without any.
+        together: the most that all of `findings` give together, as a factor; None without several,
+            or if they overlap so much that this bounds nothing.
         cut: share of the step below which nothing is said.
         sweep: what a step takes with other workers or batch sizes, if that was asked for.
         costs: by run, how many times as long a step took under its instruments.

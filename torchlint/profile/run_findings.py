@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torchlint.profile.kind import FindingKind, Observed
 
 _MOST_SHARE: Final = 0.99
+"""Of a step, that findings take together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +51,24 @@ def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = No
     by_code = _asked(evidence, static)
     everything = [each for found in by_code.values() for each in found]
     cut = max(CUT, evidence.timing.noise)
+
+    def matters(each: RunFinding) -> bool:
+        least = CUT if all_kinds()[each.code].is_tested else cut
+        return each.share is None or each.share >= least
+
     comments = Comments(today or date.today())
     silenced = [comments.of(each) for each in everything]
     found = [each for each in silenced if each is not None]
     large = sorted(
-        (each for each in found if (each.share or 0.0) >= cut),
+        (each for each in found if each.share is not None and matters(each)),
         key=lambda each: (-(each.share or 0.0), each.code, each.path, each.row),
     )
-    small = [each for each in found if each.share is not None and each.share < cut]
+    small = [each for each in found if each.share is not None and not matters(each)]
     rest = [each for each in found if each.share is None]
     unknown = [each for each in rest if not each.census]
     shares = sum(each.share or 0.0 for each in large)
-    together = 1.0 / (1.0 - min(shares, _MOST_SHARE)) if len(large) > 1 else None
+    # What sums up to more than a step overlaps, and bounds nothing.
+    together = 1.0 / (1.0 - shares) if len(large) > 1 and shares < _MOST_SHARE else None
     return Judged(
         (*large, *sorted(unknown, key=_place)),
         tuple(sorted((each for each in rest if each.census), key=_place)),
@@ -70,8 +77,7 @@ def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = No
         cut,
         below=tuple(sorted(small, key=_place)),
         suppressed=sum(
-            left is None and (each.share is None or each.share >= cut)
-            for each, left in zip(everything, silenced, strict=True)
+            left is None and matters(each) for each, left in zip(everything, silenced, strict=True)
         ),
         watched=tuple(by_code),
     )

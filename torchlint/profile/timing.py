@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import ExperimentError
@@ -29,6 +30,9 @@ ALTERED: Final = "altered"
 _ALPHA: Final = 0.05
 _MOST_DOUBT: Final = math.log(1.1)
 """What is added to what was seen to be saved. Wider intervals bound nothing."""
+_FEWEST_THAT_GROW: Final = 5
+_IN_ORDER: Final = 0.9
+"""Of the pairs of blocks."""
 _TURNS_S: Final = 3.0
 """That a changed program is measured for."""
 
@@ -154,14 +158,11 @@ def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int) -> Timing:
     """Sum up the blocks of one process, or of two that run the same."""
     every = [block for run in blocks.values() for block in run]
     step_s = statistics.median(block.seconds for block in every)
-    means = [
-        statistics.fmean(math.log(block.seconds) for block in run) for run in blocks.values() if run
-    ]
-    spread = [
-        math.log(block.seconds) - mean
-        for mean, run in zip(means, (run for run in blocks.values() if run), strict=True)
-        for block in run
-    ]
+    runs = [[math.log(block.seconds) for block in run] for run in blocks.values() if run]
+    means = [statistics.fmean(run) for run in runs]
+    if all(map(_grows, runs)):
+        runs = [_level(run) for run in runs]
+    spread = [each - statistics.fmean(run) for run in runs for each in run]
     freedom = max(1, len(spread) - len(means))
     sd = math.sqrt(sum(each * each for each in spread) / freedom)
     within = half_width(sd, len(every), _ALPHA)
@@ -176,6 +177,19 @@ def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int) -> Timing:
         host_s=statistics.median(block.wall / block.steps for block in every),
         ranks=_by_rank(every),
     )
+
+
+def _grows(logs: Sequence[float]) -> bool:
+    """Whether nearly each block takes longer than those before: that is not noise."""
+    pairs = [later > sooner for sooner, later in combinations(logs, 2)]
+    return len(logs) >= _FEWEST_THAT_GROW and sum(pairs) >= _IN_ORDER * len(pairs)
+
+
+def _level(logs: Sequence[float]) -> list[float]:
+    """The same without what each block adds to the one before."""
+    pairs = combinations(enumerate(logs), 2)
+    slope = statistics.median((later - sooner) / (at - was) for (was, sooner), (at, later) in pairs)
+    return [each - slope * at for at, each in enumerate(logs)]
 
 
 def _by_rank(blocks: Sequence[Block]) -> tuple[float, ...]:

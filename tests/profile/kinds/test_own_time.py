@@ -10,6 +10,7 @@ import pytest
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import own_time
 from torchlint.runtime.probe.instrument_messages import (
+    CollectorCalls,
     HostCall,
     InputSeen,
     KernelsSeen,
@@ -19,6 +20,7 @@ from torchlint.runtime.probe.instrument_messages import (
     OwnTime,
     PausesSeen,
     ReadsSeen,
+    Residue,
 )
 
 if TYPE_CHECKING:
@@ -53,6 +55,17 @@ def test_a_function_is_found_at_its_slowest_line() -> None:
 def test_what_a_line_has_called_is_named() -> None:
     (found,) = judged(line(5, 0.3, call="copy.deepcopy"))
     assert found.fact == "3 ms a step in the Python of `sample` (`copy.deepcopy`)"
+
+
+def test_what_has_a_finding_of_its_own_is_not_said_twice() -> None:
+    slow, place = line(5, 0.9), ("/train.py", 5)
+    collects = PausesSeen(own=[slow], asked=[CollectorCalls(place, 100, 0.88)])
+    prints = PausesSeen(own=[slow], residue=[Residue(place, "print", 0, 100, 0.88)])
+    some = PausesSeen(own=[slow], residue=[Residue(place, "print", 0, 100, 0.3)])
+    assert findings(own_time.kind, evidence(collects, NOTHING_COUNTED)) == []
+    assert findings(own_time.kind, evidence(prints, NOTHING_COUNTED)) == []
+    (found,) = findings(own_time.kind, evidence(some, NOTHING_COUNTED))
+    assert found.share == pytest.approx(0.6)
 
 
 def test_less_than_a_fifth_of_a_step_is_nothing_to_say() -> None:

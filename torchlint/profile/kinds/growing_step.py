@@ -12,7 +12,8 @@ thousand.
 ## How it is seen
 In the run that watches pauses the time of each step is written down. The slope is the median of the
 slopes between all pairs of steps (Theil and Sen), with the interval that follows from Kendall's
-test. How many objects and tensors Python holds is counted before and after the window.
+test. How many objects and tensors Python holds is counted before and after the window. Growth is no
+noise: which other costs matter is decided by the noise that is left without it.
 
 ## What the ceiling means
 How much less the steps of the window would take together if all took as long as the first third of
@@ -59,6 +60,7 @@ kind = FindingKind(
     code="TR704",
     summary="each step takes longer than the one before",
     instruments=("growth",),
+    is_tested=True,
 )
 
 

@@ -88,7 +88,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     window = evidence.window(PausesSeen)
     read = evidence.window_or_none(ReadsSeen) if evidence.on_gpu else None
     reads = {each.place for each in read.seen.reads} if read is not None else set()
-    lines = [each for each in window.seen.own if each.place not in reads]
+    lines = [each for each in _without_residue(window.seen) if each.place not in reads]
     loads = [each for each in lines if each.part == LOADER]
     yield from _functions(loads, {}, evidence, window)
     yield from _workers(evidence, window)
@@ -105,6 +105,21 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         if each.part == OTHER and each not in around and _is_python(each, asked, window)
     ]
     yield from _functions(between, {}, evidence, window)
+
+
+def _without_residue(seen: PausesSeen) -> Iterator[OwnTime]:
+    """The lines, less what of their time is in calls that have a finding of their own (TR702)."""
+    calls: dict[tuple[str, int], float] = defaultdict(float)
+    for asked in seen.asked:
+        if asked.place is not None:
+            calls[asked.place] += asked.seconds
+    for each in seen.residue:
+        if each.calls:
+            calls[each.place] += each.seconds
+    for line in seen.own:
+        left = line.seconds - calls.get(line.place, 0.0)
+        if left > line.seconds / 2:
+            yield replace(line, seconds=left)
 
 
 def _workers(evidence: Evidence, window: Window[PausesSeen]) -> Iterator[Observed]:
