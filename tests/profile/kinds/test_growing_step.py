@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from torchlint.profile.kind import Observed
 
 
-def judged(seconds: list[float], objects: int = 0, tensors: int = 0) -> list[Observed]:
-    return findings(growing_step.kind, evidence(GrowthSeen(seconds, objects, tensors)))
+def judged(seconds: list[float], *held: float) -> list[Observed]:
+    return findings(growing_step.kind, evidence(GrowthSeen(seconds, *held)))  # type: ignore[arg-type]
 
 
 def noise(seed: int, count: int = 60) -> list[float]:
@@ -25,19 +25,19 @@ def noise(seed: int, count: int = 60) -> list[float]:
 
 
 def test_a_step_that_grows() -> None:
-    (found,) = judged([0.01 + 0.001 * each for each in range(60)], tensors=120)
+    (found,) = judged([0.01 + 0.001 * each for each in range(60)], 0, 120, 12.0)
     assert found.place is None
     assert found.fact == (
         "each step takes 1 ms longer than the one before [1, 1]: 19.5 ms at first, 59.5 ms after "
-        "60 steps; Python holds 2 more tensors after each"
+        "60 steps; after each there are 0.2 MiB and 2 tensors more"
     )
     assert found.share == pytest.approx(1 - 19.5 / 39.5)
 
 
 def test_growth_is_seen_through_noise() -> None:
     grown = [each * (1 + 0.03 * at) for at, each in enumerate(noise(0))]
-    (found,) = judged(grown, objects=660)
-    assert "Python holds 11 more objects after each" in found.fact
+    (found,) = judged(grown, 660)
+    assert "after each there are 11 objects more" in found.fact
     low, slope, high = (float(found.values[f"{name}_ms"]) for name in ("low", "slope", "high"))  # type: ignore[arg-type]
     assert low < 0.3 < high
     assert low < slope < high

@@ -12,7 +12,8 @@ thousand.
 ## How it is seen
 In the run that watches pauses the time of each step is written down. The slope is the median of the
 slopes between all pairs of steps (Theil and Sen), with the interval that follows from Kendall's
-test. How many objects and tensors Python holds is counted before and after the window. Growth is no
+test. How many objects and tensors Python holds, and the most memory that the process has had,
+is counted before and after the window. Growth is no
 noise: which other costs matter is decided by the noise that is left without it.
 
 ## What the ceiling means
@@ -54,6 +55,7 @@ _IN_ORDER: Final = 0.5
 """Kendall's tau: a busy machine slows steps down for a while, a growing program all of them."""
 _DEVIATIONS: Final = 3.3
 """Normal deviations of the interval: one chance in a thousand."""
+_LEAST_MB: Final = 0.05
 _RULES: Final = ("TL406", "TL203", "TL212", "TL714")
 
 kind = FindingKind(
@@ -91,16 +93,20 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             "high_ms": 1e3 * high,
             "objects": window.seen.objects,
             "tensors": window.seen.tensors,
+            "memory_mb": window.seen.memory_mb,
         },
     )
 
 
 def _kept(seen: GrowthSeen, steps: int) -> str:
-    """What Python holds more of after each step."""
-    tensors, objects = seen.tensors / steps, seen.objects / steps
+    """What there is more of after each step."""
+    tensors, objects, mb = (each / steps for each in (seen.tensors, seen.objects, seen.memory_mb))
+    grown = [f"{mb:.2g} MiB"] if mb >= _LEAST_MB else []
     if tensors >= 1:
-        return f"; Python holds {tensors:.0f} more tensors after each"
-    return f"; Python holds {objects:.0f} more objects after each" if objects >= 1 else ""
+        grown.append(f"{tensors:.0f} tensors")
+    elif objects >= 1:
+        grown.append(f"{objects:.0f} objects")
+    return f"; after each there are {' and '.join(grown)} more" if grown else ""
 
 
 def _slope(values: Sequence[float]) -> tuple[float, float, float, float]:

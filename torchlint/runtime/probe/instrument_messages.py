@@ -311,12 +311,14 @@ class TimelineSeen:
 
 @dataclass(slots=True)
 class GrowthSeen:
-    """Seconds of each step of the window, in order; and how many more objects and tensors Python
-    holds after the last one than before the first."""
+    """Seconds of each step of the window, in order; how many more objects and tensors Python holds
+    after the last one than before the first; and how many MiB the process's highest peak of main
+    memory has risen by."""
 
     seconds: list[float] = field(default_factory=list)
     objects: int = 0
     tensors: int = 0
+    memory_mb: float = 0.0
 
 
 @dataclass(slots=True)

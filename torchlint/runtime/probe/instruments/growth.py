@@ -9,6 +9,7 @@ import torch
 
 from torchlint.runtime.probe.instrument_messages import GrowthSeen
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.machine.clock import peak_memory_mb
 
 
 class GrowthObserver(Observer):
@@ -16,6 +17,7 @@ class GrowthObserver(Observer):
 
     def begin(self) -> None:
         self._objects, self._tensors = _held()
+        self._memory_mb = peak_memory_mb()
         self._seconds: list[float] = []
         self._last = time.perf_counter()
 
@@ -26,7 +28,12 @@ class GrowthObserver(Observer):
 
     def end(self) -> GrowthSeen:
         objects, tensors = _held()
-        return GrowthSeen(self._seconds, objects - self._objects, tensors - self._tensors)
+        return GrowthSeen(
+            self._seconds,
+            objects - self._objects,
+            tensors - self._tensors,
+            peak_memory_mb() - self._memory_mb,
+        )
 
 
 def _held() -> tuple[int, int]:
