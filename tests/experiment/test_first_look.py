@@ -12,7 +12,7 @@ from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.first_look import Looker
 from torchlint.experiment.request import Request
 from torchlint.experiment.subject import Linted
-from torchlint.runtime.failures import ERROR, Failed
+from torchlint.runtime.failures import ERROR, TIMEOUT, Failed
 from torchlint.runtime.probe.run_settings import RunSettings
 from torchlint.runtime.processes.network import Network
 from torchlint.runtime.program import script
@@ -34,9 +34,9 @@ def said_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
     (tmp_path / "train.py").write_text("")
     monkeypatch.chdir(tmp_path)
 
-    def said(kind: str, tail: str, *argv: str) -> str:
+    def said(kind: str, tail: str, *argv: str, status: str = ERROR) -> str:
         def survey(*_: object, **__: object) -> None:
-            raise Failed(ERROR, f"It failed with {kind}.", kind=kind, tail=tail)
+            raise Failed(status, f"It failed with {kind}.", kind=kind, tail=tail)
 
         monkeypatch.setattr(first_look, "survey", survey)
         program = script("train.py", argv)
@@ -55,6 +55,11 @@ def test_a_script_that_misses_its_arguments_says_where_they_go(said_of: Said) ->
     assert said == f"The script failed: It failed with exit code 2. {HINT}\n{tail}"
     assert HINT not in said_of("exit code 2", tail, "--epochs", "3")
     assert said_of("exit code 1", "no CUDA").endswith("exit code 1.\nno CUDA")
+
+
+def test_a_script_that_is_slow_to_start_has_not_failed(said_of: Said) -> None:
+    said = said_of("timeout", "", status=TIMEOUT)
+    assert said == "The script hung, or is slow to start: It failed with timeout."
 
 
 def test_a_script_that_misses_its_ranks_says_how_to_start_them(said_of: Said) -> None:

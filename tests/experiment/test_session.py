@@ -43,7 +43,7 @@ class Ends(Session[Linted, Told]):
         return failed.message, 4
 
     def late(self) -> None:
-        self.fail("It is late.", 7)
+        self.fail(f"It is late. {self.doing}".strip(), 7)
 
     def result(self) -> Told:
         assert os.path.isdir(self.folder)
@@ -57,6 +57,7 @@ class Ends(Session[Linted, Told]):
         (ExperimentError("It takes no step.", 6), (6, "It takes no step.", None)),
         (Failed(ERROR, "It died."), (4, "It died.", None)),
         (OutOfTime(), (7, "It is late.", None)),
+        (OutOfTime("It compiles."), (7, "It is late. It compiles.", None)),
         (KeyboardInterrupt(), (0, "", 130)),
         (SystemExit(143), (0, "", 143)),
         (SystemExit("words"), (0, "", 130)),
@@ -74,3 +75,16 @@ def test_each_end_leaves_a_result_and_no_folder(
     told = session.conduct()
     assert (told.code, told.summary, told.stopped) == result
     assert not os.path.exists(session.folder)
+
+
+def test_a_run_may_be_silent_for_longer_where_the_first_look_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    program = script("train.py", ())
+    session = Ends(Request(program), Linted(program), SimpleNamespace())  # type: ignore[arg-type]
+    assert (session.patience_s(1.0), session.patience_s(10.0)) == (120.0, 200.0)
+    seen: Any = SimpleNamespace(start_s=100.0, times=(40.0, 10.0))
+    session.first_look = SimpleNamespace(original=seen)  # type: ignore[assignment]
+    assert session.patience_s(1.0) == 450.0

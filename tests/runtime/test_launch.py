@@ -343,6 +343,31 @@ def test_silence_is_a_failure(scene: Scene) -> None:
     assert failed.message == "The run did not say something: it sent nothing for 0.5 s."
 
 
+def test_a_run_that_compiles_may_be_silent(scene: Scene) -> None:
+    body = """
+    link.send(type="compiling", begun=True)
+    link.receive()
+    link.send(type="compiling", begun=False)
+    link.wait()
+    """
+    with scene.workspace() as workspace, Run(scene.job(body), workspace) as child:
+        child.greet(20)
+        child.start()
+        peer, _ = child.receive(20, "compile")
+        workspace.deadline = time.monotonic() + 0.3
+        with pytest.raises(OutOfTime, match=r"torch\.compile was still compiling"):
+            child.receive(0.01, "take enough steps")
+        workspace.deadline = time.monotonic() + 0.3
+        with pytest.raises(OutOfTime, match=r"torch\.compile was still compiling"):
+            list(child.reports("survey", 0.01, "take enough steps"))
+        workspace.deadline = None
+        child.send(peer, "turn")
+        assert child.receive(20, "end")[1].kind == "compiling"
+        with pytest.raises(Failed) as raised:
+            child.receive(0.01, "take enough steps")
+    assert raised.value.status == "timeout"
+
+
 def test_silence_before_the_start_is_a_failure(scene: Scene) -> None:
     scene.probe.write_text(scene.probe.read_text().replace('Link("main")', "1\nwhile True: pass"))
     assert failure(scene, scene.job(""), 0.5).message == (

@@ -176,7 +176,8 @@ class Looker:
             asked = wanted(failed, arguments=arguments, ranks=ranks)
             more += f" {asked}" if asked else ""
         code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)
-        return ExperimentError(f"{who} failed: {failed.message}{more}{failed.below}", code=code)
+        what = "hung, or is slow to start" if failed.status == TIMEOUT else "failed"
+        return ExperimentError(f"{who} {what}: {failed.message}{more}{failed.below}", code=code)
 
     def _require_steps(self, original: Survey, changed: Survey) -> None:
         if original.anchor is None:

@@ -207,7 +207,7 @@ class _Runner:
             if self.run.waits_for(self.beside):
                 words = "It waits for a lock that another run holds."
                 raise Failed(TIMEOUT, words, name=self.run.name)
-            left -= _LOOK_S
+            left -= 0.0 if self.run.compiling else _LOOK_S
         if leaving:
             raise Failed(FINISHED, "A training process ended.", name=self.run.name)
         raise self.run.timed_out(self._timeout_s, doing)

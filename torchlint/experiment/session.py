@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 BY_CTRL_C: Final = 130
 """The exit code of an experiment that the user has stopped."""
 OUT_OF_TIME: Final = 7
+_SLOWER: Final = 3
+"""Times as long as the first look a run may take to start and to warm up, next to others."""
 STOPPED: Final = "Stopped; this is what was known until then."
 
 _S = TypeVar("_S", bound="Subject")
@@ -50,6 +52,7 @@ class Session(ABC, Generic[_S, _R]):
         code: the exit code.
         summary: why it ended early; empty if it did not.
         stopped: the exit code if the user has stopped it.
+        doing: what a run was still doing when the time budget ended; empty if that is not known.
     """
 
     def __init__(self, request: Request, subject: _S, watcher: Watcher) -> None:
@@ -59,6 +62,7 @@ class Session(ABC, Generic[_S, _R]):
         self.first_look: FirstLook | None = None
         self.code, self.summary = 0, ""
         self.stopped: int | None = None
+        self.doing = ""
         self._watcher = watcher
 
     def conduct(self) -> _R:
@@ -74,7 +78,8 @@ class Session(ABC, Generic[_S, _R]):
                 self.fail(error.message, error.code)
             except Failed as failed:
                 self.fail(*self.failed(failed))
-            except OutOfTime:
+            except OutOfTime as late:
+                self.doing = str(late)
                 self.late()
             except KeyboardInterrupt:
                 self.stopped = BY_CTRL_C
@@ -142,4 +147,6 @@ class Session(ABC, Generic[_S, _R]):
 
     def patience_s(self, seconds: float) -> float:
         """How long a run may be silent that should take so many seconds."""
-        return max(self.request.timeout_s, 20 * seconds)
+        seen = self.first_look.original if self.first_look else None
+        started_s = seen.start_s + sum(seen.times) if seen else 0.0
+        return max(self.request.timeout_s, 20 * seconds, _SLOWER * started_s)

@@ -70,7 +70,8 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
 
 
 class OutOfTime(Exception):  # noqa: N818 - the user's limit, no failure of a run
-    """The time that the user allows for all runs together is over."""
+    """The time that the user allows for all runs together is over. Its text says what a run was
+    still doing, if that is known."""
 
 
 def from_exit(code: int, name: str, stderr: str, who: str = "The process") -> Failed:

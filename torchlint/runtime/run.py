@@ -26,7 +26,7 @@ from torchlint.runtime.failures import (
 )
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.probe.messages import Ended
+from torchlint.runtime.probe.messages import Compiling, Ended
 from torchlint.runtime.probe.run_settings import RunSettings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.workspace import Workspace
 
 ENDED: Final = "ended"
+COMPILING: Final = "compiling"
+COMPILES: Final = "torch.compile was still compiling"
 
 PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(probe.__file__)), "__main__.py")
 
@@ -104,6 +106,7 @@ class Run:
         self._lost: tuple[float, Peer] | None = None
         self._error: tuple[float, Failed] | None = None
         self._temporary = ""
+        self._compiling: set[Peer] = set()
         start = self._start_here if job.nodes is None else self._start_on_nodes
         self._channel, self._tree = start(job)
 
@@ -117,6 +120,11 @@ class Run:
     def peers(self) -> tuple[Peer, ...]:
         """The processes that have introduced themselves."""
         return tuple(peer for peer in self._channel.peers if peer.greeting is not None)
+
+    @property
+    def compiling(self) -> bool:
+        """Whether `torch.compile` is at work in one of them, and it is silent for that reason."""
+        return any(not peer.gone for peer in self._compiling)
 
     def greet(self, timeout_s: float) -> None:
         """Wait until the script is about to run, in all processes that were started."""
@@ -139,13 +147,16 @@ class Run:
         """The next message of any process.
 
         Args:
-            timeout_s: after so many seconds without one, the run has failed.
+            timeout_s: after so many seconds without one, the run has failed, unless it is
+                compiling.
             doing: what is awaited, for the message to the user.
         """
-        found = self.poll(timeout_s)
-        if found is None:
-            raise self.timed_out(timeout_s, doing)
-        return found
+        while True:
+            found = self.poll(timeout_s)
+            if found is not None:
+                return found
+            if not self.compiling:
+                raise self.timed_out(timeout_s, doing)
 
     def poll(self, wait_s: float) -> tuple[Peer, Message] | None:
         """The next message of any process, or None if none comes within `wait_s` seconds."""
@@ -154,7 +165,7 @@ class Run:
             if self._workspace.stopping:
                 raise self._failed(ERROR, "The run was stopped.")
             if self._workspace.is_late:
-                raise OutOfTime
+                raise OutOfTime(COMPILES if self.compiling else "")
             left = deadline - time.monotonic()
             self._workspace.tend()
             over = self._tree.exit_code is not None
@@ -191,11 +202,11 @@ class Run:
                 if failed.status != FINISHED or deadline is None:
                     raise
                 return
-            if heard is None and deadline is None:
+            if heard is None and deadline is None and not self.compiling:
                 raise self.timed_out(timeout_s, doing)
-            if heard is None:
+            if heard is None and deadline is not None:
                 return
-            if heard[1].kind == kind:
+            if heard is not None and heard[1].kind == kind:
                 yield heard
                 deadline = deadline or time.monotonic() + _GRACE_S
 
@@ -254,6 +265,11 @@ class Run:
         """What concerns every kind of run."""
         if message.kind == HELLO and self._started:
             self._channel.start(peer)
+        elif message.kind == COMPILING:
+            if message.read(Compiling).begun:
+                self._compiling.add(peer)
+            else:
+                self._compiling.discard(peer)
         elif message.kind == ENDED:
             peer.ended = True
             failed = from_ended(message.read(Ended), self.name, self._stderr, self._stdout)

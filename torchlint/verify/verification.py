@@ -148,9 +148,10 @@ class _Verification(Session[Changes, Result]):
     def late(self) -> None:
         self._is_late = True
         if self._judge is None:
+            why = f" ({self.doing})" if self.doing else ""
             self.fail(
                 f"The budget of {self.request.budget_s:g} s ended before the script had shown its "
-                "first steps; give more with --budget.",
+                f"first steps{why}; give more with --budget.",
                 OUT_OF_TIME,
             )
 

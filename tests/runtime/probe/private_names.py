@@ -24,6 +24,15 @@ class Name:
 
 
 NAMES: tuple[Name, ...] = (
+    # dynamo, since torch 2.4
+    *(
+        Name(
+            (f"torch._dynamo.callback:callback_handler.{name}",),
+            "a script that compiles for minutes is taken for one that hangs",
+            optional=True,
+        )
+        for name in ("register_start_callback", "register_end_callback")
+    ),
     # CPython
     Name(("linecache:updatecache",), "tracebacks and inspect.getsource show the file on disk"),
     Name(

@@ -50,6 +50,20 @@ def test_every_function_bears_the_absence_of_its_name(monkeypatch: pytest.Monkey
     assert not hasattr(spawn, "get_preparation_data")
 
 
+def test_the_compiler_says_when_it_works() -> None:
+    torch = pytest.importorskip("torch")
+    callback = pytest.importorskip("torch._dynamo.callback")
+    said: list[str] = []
+    private.when_compiling(lambda *_: said.append("begun"), lambda *_: said.append("ended"))
+    try:
+        compiled = torch.compile(lambda x: x + 1, backend="eager")
+        assert not said
+        compiled(torch.zeros(2))
+        assert said == ["begun", "ended"]
+    finally:
+        callback.callback_handler.clear()
+
+
 def test_threads_are_waited_for_without_the_interpreters_help(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from torchlint.runtime.probe import on_import
+from torchlint.runtime.probe import on_import, private
 from torchlint.runtime.probe.files.territory import OVERLAYFS
 from torchlint.runtime.probe.link import Link
+from torchlint.runtime.probe.messages import Compiling
 from torchlint.runtime.probe.run_settings import PLAIN, VARIABLE, read
 from torchlint.runtime.probe.script import main_module, served_sources, spawned_workers
 from torchlint.runtime.probe.world import shield, slurm_ranks
@@ -128,9 +130,21 @@ def _install_mode(settings: RunSettings, link: Link) -> Mode | None:
         loader_workers.force(settings.workers)
     if settings.mode == PLAIN:
         return None
+    on_import.call(private.COMPILER, partial(_tell_of_compiling, link))
     module = import_module(f"torchlint.runtime.probe.modes.{settings.mode}")
     mode: Mode = module.install(settings, link)
     return mode
+
+
+def _tell_of_compiling(link: Link) -> None:
+    """Compiling takes minutes in which a process has nothing else to say."""
+    pid = os.getpid()
+
+    def tell(begun: bool, *_: object) -> None:
+        if os.getpid() == pid:  # not in a loader's worker, which nobody waits for
+            link.send("compiling", Compiling(begun))
+
+    private.when_compiling(partial(tell, True), partial(tell, False))
 
 
 def _report(end: main_module.End, mode: Mode | None, settings: RunSettings, link: Link) -> NoReturn:

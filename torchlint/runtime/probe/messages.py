@@ -39,6 +39,13 @@ class Hello:
 
 
 @dataclass(slots=True)
+class Compiling:
+    """`torch.compile` begins to compile in this process, or has ended."""
+
+    begun: bool = True
+
+
+@dataclass(slots=True)
 class Raised:
     """What the script raised: where in the project or, if nothing of it was running, the innermost
     place; `oom`: memory ran out."""

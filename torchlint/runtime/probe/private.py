@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MISSING: Any = object()
+COMPILER = "torch._dynamo"
+"""What `torch.compile` imports first."""
 
 
 def find(where: str) -> Any:
@@ -199,6 +201,16 @@ def compiled_frames() -> int:
     utils = sys.modules.get("torch._dynamo.utils")
     counters = getattr(utils, "counters", None)
     return int(counters["frames"]["ok"]) if counters else 0
+
+
+def when_compiling(begun: Callable[..., object], ended: Callable[..., object]) -> None:
+    """Call these at the start and the end of each compilation of `torch.compile`, once dynamo has
+    been imported. torch before 2.4 does not tell; `torch._dynamo.reset` forgets them."""
+    handler = find("torch._dynamo.callback:callback_handler")
+    for name, call in (("register_start_callback", begun), ("register_end_callback", ended)):
+        register = inside(handler, name)
+        if register is not MISSING:
+            register(call)
 
 
 def when_worker_ends(call: Callable[[], object]) -> None:
