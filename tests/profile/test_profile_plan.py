@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from io import StringIO
 
@@ -9,7 +10,18 @@ import pytest
 
 from tests.profile.conftest import survey
 from torchlint.experiment.errors import ExperimentError
-from torchlint.profile.planned_runs import NAMES, left_out, plan, wanted
+from torchlint.profile.catalogue import all_kinds
+from torchlint.profile.evidence import REHEARSED
+from torchlint.profile.planned_runs import (
+    DIAGNOSTICS,
+    NAMES,
+    WITHOUT_CHECKPOINTS,
+    WITHOUT_RECOMPILING,
+    left_out,
+    plan,
+    wanted,
+)
+from torchlint.profile.run_names import chosen, in_words
 from torchlint.report.profile.profile_progress import ProfileProgress
 
 
@@ -45,6 +57,27 @@ def test_one_step_is_not_several_steps() -> None:
 
 def test_the_user_may_choose_the_steps() -> None:
     assert plan(survey(), (), steps=12, warmup=0).steps == 12
+
+
+def test_each_run_instrument_and_finding_has_a_word_for_only() -> None:
+    shown = in_words()
+    for run in (*DIAGNOSTICS, WITHOUT_RECOMPILING, WITHOUT_CHECKPOINTS):
+        for word in (run.name, *run.instruments):
+            assert set(chosen(word)) <= set(NAMES)
+            assert run.alters or re.search(rf"\b{word}\b", shown)
+    for kind in all_kinds().values():
+        if kind.judge is not None and REHEARSED not in kind.instruments:
+            assert chosen(kind.code.lower()) == chosen(kind.name) == chosen(kind.instruments[0])
+    assert chosen("TR704, growth,reads") == ("pauses", "reads")
+    assert chosen("replay") == chosen("input-wait") == ("input",)
+    assert chosen("") == ()
+
+
+def test_an_unknown_word_for_only_gets_the_nearest_one() -> None:
+    with pytest.raises(
+        ValueError, match='there is no "sape"; the nearest known one is `shapes`; ch'
+    ):
+        chosen("reads,sape")
 
 
 def test_only_chooses_runs_and_the_rest_is_named() -> None:

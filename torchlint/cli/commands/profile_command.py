@@ -22,6 +22,7 @@ from torchlint.cli.script_runs import (
     program_from,
     request_from,
 )
+from torchlint.profile.run_names import chosen, in_words
 
 if TYPE_CHECKING:
     from torchlint.profile.wish import Wish
@@ -59,13 +60,10 @@ Exit codes:
 
 
 def _only(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str, ...]:
-    from torchlint.profile.planned_runs import NAMES
-
-    names = tuple(filter(None, (word.strip() for word in value.split(","))))
-    unknown = [name for name in names if name not in NAMES]
-    if unknown:
-        raise click.BadParameter(f'there is no "{unknown[0]}"; choose from {", ".join(NAMES)}.')
-    return names
+    try:
+        return chosen(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
 
 
 def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wish | None:
@@ -86,8 +84,8 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
     callback=_only,
     default="",
     metavar="NAMES",
-    help="Watch only these: reads, input, layers, operations, memory, pauses, epochs, "
-    "communication; separated by commas.",
+    help=f"Watch only in these runs, separated by commas: {in_words()}. A name in brackets, and "
+    "the code or name of a finding, means its run.",
 )
 @click.option(
     "--quick",
