@@ -68,7 +68,7 @@ def test_ceilings_are_joined_and_never_added(kinds: Kinds) -> None:
     kinds(seen(0.5, 1), seen(0.3, 2))
     assert judge(evidence(), ()).together == pytest.approx(5.0)
     kinds(seen(0.9, 1), seen(0.9, 2))
-    assert judge(evidence(), ()).together is None
+    assert judge(evidence(), ()).together is None  # a whole step and more bounds nothing
     kinds(seen(0.5))
     assert judge(evidence(), ()).together is None
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.profile.conftest import survey, timing
 from tests.profile.kinds.conftest import evidence
 from tests.profile.kinds.test_communication import rank
 from tests.profile.kinds.test_input_wait import loader
+from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.step_limit import first_limit, lanes_of, limit_of
 from torchlint.runtime.probe.instrument_messages import InputSeen, ReadsSeen
@@ -17,7 +20,9 @@ from torchlint.runtime.probe.messages import Lanes
 
 def test_what_a_step_waits_for_is_one_sentence() -> None:
     plain = Evidence(survey(), timing())
-    assert limit_of(plain, lanes_of(plain)).startswith("processor: 1 of 1 are busy (backward 50%")
+    assert limit_of(plain, lanes_of(plain)).startswith(
+        "processor: the script keeps the processor busy (backward 50%"
+    )
     waiting = Evidence(survey(lanes=Lanes(data=(0.006,), forward=(0.004,))), timing())
     assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")
     gpu = survey(device="cuda")
@@ -77,6 +82,21 @@ def test_the_wait_is_that_of_the_finding_where_the_input_was_watched() -> None:
     assert limit_of(seen, lanes_of(seen)).startswith("processor: ")
 
 
+def test_one_wait_has_one_share() -> None:
+    """In the limit, in the parts of a step, and in the finding."""
+    lanes = Lanes(data=(0.002,), forward=(0.006,), backward=(0.002,))
+    windows = {"input": Window(100, 1.25, InputSeen([loader(wait_s=0.5)]))}
+    seen = Evidence(survey(lanes=lanes, warm=1), timing(), windows, {"replay": 0.4})
+    parts = lanes_of(seen)
+    assert parts == pytest.approx({"data": 0.4, "forward": 0.45, "backward": 0.15})
+    (found,) = all_kinds()["TR101"].judge(seen)
+    assert "40% of a step waits for the next batch (5 of 12.5 ms" in limit_of(seen, parts)
+    assert found.fact.startswith("5 of 12.5 ms a step in `next(loader)`")
+    # Without a loader the first look alone knows what is data.
+    none = replace(seen, windows={"input": Window(100, 1.25, InputSeen())})
+    assert lanes_of(none)["data"] == pytest.approx(0.2)
+
+
 def test_ranks_that_wait_for_one_of_them_or_for_their_messages() -> None:
     found = limit(blocked(0.007, 0.001))
     assert found == "ranks: the others wait for rank 1 for 60% of a step of 10 ms"
@@ -97,10 +117,12 @@ def test_an_idle_process_is_not_limited_by_the_processor() -> None:
 def test_processors_that_others_have_are_told() -> None:
     reads = ranks(ReadsSeen(), held_s=0.37)
     taken = "; other processes take the processor from it for 37% of a step"
-    assert limit(reads, cpu_s=0.006, ranks=1).startswith("processor: 0.6 of 2 are busy (")
+    computes = "processor: the script computes for 60% of a step, on one processor at a time ("
+    assert limit(reads, cpu_s=0.006, ranks=1).startswith(computes)
     assert limit(reads, cpu_s=0.006, ranks=1).endswith(taken)
     # What is ready to run all the time is limited by the processor, however little it gets.
-    assert limit(reads, cpu_s=0.002, ranks=1).startswith("processor: 0.2 of 2 are busy (")
+    assert limit(reads, cpu_s=0.002, ranks=1).startswith("processor: the script computes for 20%")
+    assert limit(reads, cpu_s=0.019, ranks=1).startswith("processor: the script keeps 1.9 of 2 pro")
     for others in (ranks(ReadsSeen(), held_s=0.1), ranks(ReadsSeen()), {}):
         assert "other processes" not in limit(others, cpu_s=0.006, ranks=1)
     # These are threads of its own.

@@ -22,6 +22,8 @@ from torchlint.profile.wish import Wish
 from torchlint.runtime.failures import ERROR, TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.probe.instrument_messages import (
     INSTRUMENTS,
+    EvaluatedLine,
+    EvaluationSeen,
     GradientsSeen,
     InputSeen,
     KernelsSeen,
@@ -289,3 +291,19 @@ def test_findings_in_a_file_that_only_a_run_shows_are_watched_as_well(
     assert watched == ([[], ["plugin.py"]] if loads else [[]])
     told = [(each.path, each.row, each.status) for each in result.static]
     assert told == ([("plugin.py", 3, "ran")] if loads else [])
+
+
+def test_what_a_later_run_was_in_is_not_called_not_reached(
+    profiled: Profiled, make_finding: MakeFinding
+) -> None:
+    """The first look ends before the evaluation, of which a later run sees twelve."""
+    code = "def evaluate():\n    for x in y:\n        model(x)\n\ndef save():\n    pass\n"
+    with open("train.py", "w", encoding="utf-8") as stream:
+        stream.write(code)
+    statics = tuple(make_finding("train.py", row) for row in (2, 6))
+    line = EvaluatedLine((os.path.abspath("train.py"), 3), "Net", unused=12)
+    result, _ = profiled(EvaluationSeen([line]), more=lambda *_: statics)
+    assert "TR701" in [each.code for each in result.findings]
+    assert [(each.row, each.status) for each in result.static] == [(6, "not reached")]
+    result, _ = profiled(EvaluationSeen(), more=lambda *_: statics)
+    assert [each.row for each in result.static] == [2, 6]

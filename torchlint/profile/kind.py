@@ -66,7 +66,7 @@ class FindingKind:
         instruments: names of `runtime.probe.instruments` whose windows it judges. If one of them
             is missing, it is not asked.
         is_tested: its findings are tested against chance, so the noise of the step hides none.
-        census: it counts what costs nothing on a CPU, so its findings have no ceiling there, and
+        census: it counts what waits for a GPU, so its findings have no ceiling without one, and
             are listed under a heading of their own.
     """
 

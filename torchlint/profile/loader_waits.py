@@ -6,9 +6,11 @@ import os
 import statistics
 from typing import TYPE_CHECKING, Final
 
+from torchlint.runtime.probe.instrument_messages import InputSeen
+
 if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.probe.instrument_messages import InputSeen, LoaderWaits
+    from torchlint.runtime.probe.instrument_messages import LoaderWaits
 
 _TRUST: Final = 1.1
 """How much more than the wait that was seen may be gained."""
@@ -49,3 +51,13 @@ def waited_share(loader: LoaderWaits, evidence: Evidence, window: Window[InputSe
     """
     blocked = evidence.at_most(loader.blocked_s + loader.held_s, window)
     return min(evidence.saved["replay"], _TRUST * blocked)
+
+
+def loading_share(evidence: Evidence) -> float:
+    """What a step is shorter at most if all batches cost nothing, as a share of it; 1 if that was
+    not measured."""
+    window = evidence.window_or_none(InputSeen)
+    if window is None or "replay" not in evidence.saved or not window.seen.loaders:
+        return 1.0
+    slowest = window.slowest(waited_s)
+    return sum(waited_share(each, evidence, slowest) for each in slowest.seen.loaders)

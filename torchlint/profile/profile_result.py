@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1
+NOT_REACHED: Final = "not reached"
+"""Status of a finding in a line that the first steps did not reach; what comes later may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Static:
     """A finding of `check` at a line that a run has told something of.
 
-    `status` is `confirmed` (the run saw the same thing there), `ran`, `never ran`, or, after a
-    rehearsal, `not in a step`, or `contradicted`: it ran, and does not do what it is said to do.
+    `status` is `confirmed` (the run saw the same thing there), `ran`, `not reached` (in the first
+    steps; an evaluation may run it later), or, after a rehearsal, `not in a step`, or
+    `contradicted`: it ran, and does not do what it is said to do.
     """
 
     code: str
@@ -241,8 +244,8 @@ class Profile:
         findings: those that matter, worst first.
         census: counts without a ceiling, in the order of their places.
         small: how many findings are below the cut; `below` are those.
-        together: the most that all of `findings` give together, as a factor; None without several,
-            or if they overlap so much that this bounds nothing.
+        together: the most that all of `findings` give together, as a factor; None if there are
+            fewer than two, or they overlap by a whole step.
         cut: share of the step below which nothing is said.
         sweep: what a step takes with other workers or batch sizes, if that was asked for.
         costs: by run, how many times as long a step took under its instruments.

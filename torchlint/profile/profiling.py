@@ -12,9 +12,11 @@ from torchlint.experiment.plan import declare
 from torchlint.experiment.session import OUT_OF_TIME
 from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.profile.evidence import Evidence, Timing, Window
+from torchlint.profile.functions import MODULE, Functions
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
 from torchlint.profile.planned_runs import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
+from torchlint.profile.profile_result import NOT_REACHED
 from torchlint.profile.profile_session import ProfileSession
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.run_findings import Judged, as_static, facts_of, judge, unjudged
@@ -30,11 +32,12 @@ from torchlint.runtime.run_variables import malloc_settings
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Linted
+    from torchlint.finding import Finding
     from torchlint.profile.planned_runs import DiagnosticRun, ProfilePlan
     from torchlint.profile.profile_result import Profile, RunFinding, Static
     from torchlint.profile.step_timeline import Span
@@ -276,7 +279,8 @@ class _Profiling(ProfileSession):
         so_far, planned, wished = self._found, self._found.plan, self._wished
         ended = f"The budget of {self.request.budget_s:g} s ended before"
         if so_far.timing is None:
-            self.fail(f"{ended} the script's step was timed; {_GIVE_MORE}.", OUT_OF_TIME)
+            why = f" ({self.doing})" if self.doing else ""
+            self.fail(f"{ended} the script's step was timed{why}; {_GIVE_MORE}.", OUT_OF_TIME)
         elif wished is not None:
             what = wished.option or "workers"
             so_far.missing.append(f"{what} (the time ended)")
@@ -320,7 +324,7 @@ class _Profiling(ProfileSession):
                 *so_far.missing,
                 *self._by_choice(),
             ),
-            static=tuple(self._told()),
+            static=tuple(self._told((*judged.findings, *judged.census, *judged.below))),
             lanes=lanes,
             typical=typical(trace),
             trace=trace,
@@ -362,19 +366,45 @@ class _Profiling(ProfileSession):
         chosen = [f"{name} (left out by {option})" for name in left]
         return [*planned.impossible, *chosen]
 
-    def _told(self) -> list[Static]:
-        """Which findings of `check` are in lines that ran, and which are not, in the script and
-        in files with a line that was seen to run."""
+    def _told(self, shown: Sequence[RunFinding]) -> list[Static]:
+        """Which findings of `check` are in lines that ran, and which are in lines that the first
+        steps did not reach, in the script and in files with a line that was seen to run.
+
+        Args:
+            shown: what the runs have seen. Of the functions that they were in, such as an
+                evaluation after the first steps, nothing is said to be not reached.
+        """
         seen, findings = self._seen, self.subject.findings
         main = self.subject.program.file
+        later = _Entered(shown)
         ran = [str(number) in seen.exercised for number, _ in enumerate(findings)]
         files = {each.path for each, did in zip(findings, ran, strict=True) if did}
         statics = []
         for finding, did in zip(findings, ran, strict=True):
             imported = finding.path in files or os.path.realpath(finding.path) == main
-            if did or (seen.exercise_known and imported):
-                statics.append(as_static(finding, "ran" if did else "never ran"))
+            if did or (seen.exercise_known and imported and not later.has(finding)):
+                statics.append(as_static(finding, "ran" if did else NOT_REACHED))
         return statics
+
+
+class _Entered:
+    """The functions in which runs have seen something."""
+
+    def __init__(self, shown: Iterable[RunFinding]) -> None:
+        self._functions = Functions()
+        lines = [(each.path, each.row) for each in shown if each.path]
+        self._files = {os.path.realpath(path) for path, _ in lines}
+        self._places = {self._place(*line) for line in lines}
+
+    def has(self, finding: Finding) -> bool:
+        """Whether a finding of `check` is in one of them."""
+        is_seen = os.path.realpath(finding.path) in self._files
+        return is_seen and self._place(finding.path, finding.start.row) in self._places
+
+    def _place(self, path: str, row: int) -> tuple[str, str]:
+        """The file and its function; of what is in none, the row."""
+        function = self._functions.around(path, row)
+        return os.path.realpath(path), str(row) if function in ("", MODULE) else function
 
 
 def _trace(evidence: Evidence) -> tuple[Span, ...]:

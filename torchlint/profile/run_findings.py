@@ -67,7 +67,7 @@ def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = No
     rest = [each for each in found if each.share is None]
     unknown = [each for each in rest if not each.census]
     shares = sum(each.share or 0.0 for each in large)
-    # What sums up to more than a step overlaps, and bounds nothing.
+    # Those that overlap by so much that they are a whole step bound nothing.
     together = 1.0 / (1.0 - shares) if len(large) > 1 and shares < _MOST_SHARE else None
     return Judged(
         (*large, *sorted(unknown, key=_place)),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence
     from torchlint.runtime.survey_reader import Survey
 
+_DATA: Final = "data"
 _HOST_IS_THE_LIMIT: Final = 0.9
 _INPUT_IS_THE_LIMIT: Final = 0.3
 _MESSAGES_ARE_THE_LIMIT: Final = 0.3
@@ -26,19 +27,31 @@ _COMPUTES: Final = 0.5
 """Of a step: a process that has, or could use, a processor for less waits for something else."""
 _BUSY_ELSEWHERE: Final = 0.2
 """Of a step: without a processor for less, a process has the machine for itself."""
+_ALL_OF_ONE: Final = 0.95
+"""Of a step: that keeps a processor busy."""
 _FILLED: Final = 0.9
 """Of the processors: that its own threads take."""
 
 
 def lanes_of(evidence: Evidence) -> dict[str, float]:
-    """Shares of a steady step by what the host did, of the first run."""
-    return _lanes(evidence.survey)
+    """Shares of a steady step by what the host did, of the first run. If another one watched the
+    input, the wait for batches is what that one saw, so that one wait has one share."""
+    lanes = _lanes(evidence.survey)
+    window = evidence.window_or_none(InputSeen)
+    rest = 1.0 - lanes.get(_DATA, 1.0)
+    if window is None or len(window.ranks) > 1 or not window.seen.loaders or not rest > 0:
+        return lanes
+    waits = min(waited_s(window) / window.step_s, 1.0)
+    return {
+        name: waits if name == _DATA else share * (1.0 - waits) / rest
+        for name, share in lanes.items()
+    }
 
 
 def first_limit(seen: Survey) -> str:
     """What a step seems to wait for, before it is timed."""
     lanes = _lanes(seen)
-    if lanes.get("data", 0.0) >= _INPUT_IS_THE_LIMIT:
+    if lanes.get(_DATA, 0.0) >= _INPUT_IS_THE_LIMIT:
         return f"input, by the first look: {_largest(lanes)}"
     who = "the host's part of a step" if seen.device == "cuda" else "a step"
     return f"by the first look, {who} is {_largest(lanes)}"
@@ -77,14 +90,17 @@ def _input(evidence: Evidence, lanes: Mapping[str, float]) -> str:
     window = evidence.window_or_none(InputSeen)
     slowest = None if window is None else window.slowest(waited_s)
     if window is None or slowest is None or not any(each.seen.loaders for each in window.ranks):
-        data = lanes.get("data", 0.0)
+        data = lanes.get(_DATA, 0.0)
         said = f"input: {data:.0%} of a step of the first look waits for the next batch"
         return said if data >= _INPUT_IS_THE_LIMIT else ""
     waited = waited_s(slowest)
     share = waited / slowest.step_s
     if share < _INPUT_IS_THE_LIMIT:
         return ""
+    lines = sum(each.blocked_s > 0 for each in slowest.seen.loaders)
+    at = f", at {lines} lines" if lines > 1 else ""
     where = f"{1e3 * waited:.3g} of {1e3 * slowest.step_s:.3g} ms in the run that watches the input"
+    where += at
     if others_wait_s(window) is None:
         return f"input: {share:.0%} of a step waits for the next batch ({where})"
     blocked = [each for rank, each in _blocked(evidence).items() if rank != slowest.rank]
@@ -121,7 +137,7 @@ def _processor(evidence: Evidence, lanes: Mapping[str, float]) -> str:
     busy = _busy(evidence)
     most = _largest(lanes)
     if busy + _held(evidence) >= _COMPUTES:
-        return f"processor: {busy:.2g} of {evidence.processors} are busy ({most})"
+        return f"processor: {_keeps_busy(busy, evidence.processors)} ({most})"
     what = "another rank" if evidence.ranks > 1 else "another process"
     taken = "" if _lacked(evidence) else "a processor that others have, "
     return (
@@ -129,6 +145,19 @@ def _processor(evidence: Evidence, lanes: Mapping[str, float]) -> str:
         f"step of {_step(evidence)}; the rest waits, as for {taken}a disk, a network or {what} "
         f"({most})"
     )
+
+
+def _keeps_busy(busy: float, processors: int) -> str:
+    """How much of the machine a process takes, in words.
+
+    Args:
+        busy: its processor time in a step, as a share of the step.
+    """
+    if busy < _ALL_OF_ONE:
+        return f"the script computes for {busy:.0%} of a step, on one processor at a time"
+    if processors == 1:
+        return "the script keeps the processor busy"
+    return f"the script keeps {busy:.2g} of {processors} processors busy"
 
 
 def _taken(evidence: Evidence) -> str:

@@ -62,7 +62,7 @@ def test_a_wait_has_the_replay_as_its_ceiling() -> None:
     found = only(judged(loader()))
     assert found.place == PLACE
     assert found.fact == (
-        "4.0 ms a step in `next(loader)`, 3.8 of it in `Images` (data.py:12); 0 workers, 2 cores"
+        "4 of 10 ms a step in `next(loader)`, 3.8 of it in `Images` (data.py:12); 0 workers, 2 cores"
     )
     assert found.action == "let workers load (`--sweep workers`)"
     assert found.share == pytest.approx(0.4)
@@ -77,7 +77,7 @@ def test_the_ceiling_is_no_more_than_the_wait_and_a_tenth() -> None:
 
 def test_the_time_without_a_processor_is_not_the_loaders_and_may_be_gained_all_the_same() -> None:
     found = only(judged(loader(wait_s=0.1, samples_s=0.1, held_s=0.2), saved=0.9))
-    assert found.fact.startswith("1.0 ms a step")
+    assert found.fact.startswith("1 of 10 ms a step")
     assert found.share == pytest.approx(0.33)
     assert judged(loader(wait_s=0.005, samples_s=0.005, workers=2, held_s=0.2)) == []
 
@@ -137,7 +137,7 @@ def test_a_single_core_has_no_room_for_workers() -> None:
 def test_workers_that_fall_behind_are_too_few_or_too_slow(cores: int, action: str) -> None:
     behind = loader(workers=4, persistent=True, samples_s=0.0, collate_s=0.0)
     found = only(judged(behind, processors=cores))
-    assert found.fact == f"4.0 ms a step in `next(loader)`; 4 workers, {cores} cores"
+    assert found.fact == f"4 of 10 ms a step in `next(loader)`; 4 workers, {cores} cores"
     assert found.action == action
 
 

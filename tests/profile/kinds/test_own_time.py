@@ -99,6 +99,18 @@ def test_samples_are_loaded() -> None:
     assert "TL114" in found.rules
 
 
+def test_what_loads_samples_costs_no_more_than_the_wait_for_them() -> None:
+    """It is the wait of TR101, which a step without it has measured."""
+    pauses = PausesSeen(own=[line(5, 0.6, part="loader")])
+    waits = InputSeen([LoaderWaits(("/train.py", 20), None, LoaderOptions("Images"), 100, 0.3)])
+    (found,) = findings(own_time.kind, evidence(pauses, waits, saved={"replay": 0.4}))
+    assert found.share == pytest.approx(0.33)
+    (found,) = findings(own_time.kind, evidence(pauses, waits, saved={"replay": 0.2}))
+    assert found.share == pytest.approx(0.2)
+    (found,) = findings(own_time.kind, evidence(pauses, saved={"replay": 0.2}))
+    assert found.share == pytest.approx(0.6)
+
+
 @pytest.mark.parametrize("counted", [None, KernelsSeen("compiled regions are not seen")])
 def test_where_operations_are_not_counted_only_data_sets_are_judged(
     counted: KernelsSeen | None,

@@ -52,7 +52,7 @@ def finding(share: float | None = 0.1, **changes: object) -> RunFinding:
         name="input-wait",
         path="cells/data.py",
         row=31,
-        fact="4.0 ms a step in `next(loader)`; 0 workers, 16 cores",
+        fact="4 of 10 ms a step in `next(loader)`; 0 workers, 16 cores",
         action="let workers load (`--sweep workers`)",
         share=share,
         census=False,
@@ -87,7 +87,7 @@ def profile(**changes: object) -> Profile:
         environment=environment(),
         timing=timing(),
         step="AdamW.step",
-        limit="processor: 1.9 of 2 are busy (data 35%, backward 30%, forward 20%)",
+        limit="processor: the script keeps 1.9 of 2 processors busy (data 35%, backward 30%, forward 20%)",
         cut=0.03,
         costs={"reads, shapes, gradients": 1.31, "layers": 1.08},
         lanes=LANES,
@@ -147,7 +147,9 @@ def rich() -> Profile:
         ),
         static=(
             static(row=88, status="ran"),
-            static("TL304", 12, name="cudnn-benchmark-missing", status="never ran", has_fix=False),
+            static(
+                "TL304", 12, name="cudnn-benchmark-missing", status="not reached", has_fix=False
+            ),
         ),
         side_effects=(
             SideEffect("create", "runs/checkpoint.pt", kept=False, count=9),
@@ -309,7 +311,7 @@ def crowded() -> Profile:
         facts=(RunFact("TR303", "kernels", long),) * 4,
         layers=tuple(Row(f"{deep}{n}", "C" * 90, 0.1, 1.0, 10**12, "1, " * 90) for n in range(30)),
         static=tuple(
-            static(row=row, status="never ran", path=f"{deep}x.py") for row in range(1, 41)
+            static(row=row, status="not reached", path=f"{deep}x.py") for row in range(1, 41)
         ),
         costs={long: 1.4},
         side_effects=tuple(SideEffect("write", f"{deep}{n}", kept=True) for n in range(40)),

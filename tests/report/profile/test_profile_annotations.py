@@ -99,8 +99,8 @@ def test_a_message_is_the_fact_with_its_ceiling_and_the_action() -> None:
         f"it waits 4 ms (at most {TIMES}1.11); wait less. `check` reports TL101 at train.py:12.",
     ]
     assert [each.message for each in as_findings(profile(census=(counted,)))] == [
-        "3 reads a step (`item`); keep it there. On a GPU the host would wait here; on this "
-        "machine it costs nothing."
+        "3 reads a step (`item`); keep it there. On a GPU the host would wait here; this machine "
+        "has none to wait for."
     ]
 
 
@@ -205,7 +205,7 @@ def test_each_finding_is_a_command_with_its_file_and_line() -> None:
     lines = list(as_commands(rich()))
     assert lines[0] == (
         "::warning file=cells/data.py,line=31,col=1,endLine=31,endColumn=1,"
-        "title=TR101 input-wait::4.0 ms a step in `next(loader)`; 0 workers, 16 cores "
+        "title=TR101 input-wait::4 of 10 ms a step in `next(loader)`; 0 workers, 16 cores "
         f"(at most {TIMES}1.54); let workers load (`--sweep workers`)."
     )
     assert [line.split(" ")[0] for line in lines] == ["::warning"] * 3 + ["::notice"] * 4

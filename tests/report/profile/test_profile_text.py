@@ -53,7 +53,7 @@ def test_the_command_to_copy_stays_whole() -> None:
 def test_the_end_is_there_however_much_there_is(width: int) -> None:
     lines = render(crowded(), Paint(), width)
     labels = [line.split("  ")[0] for line in lines]
-    for label in ("instruments", "not measured", "never ran", "outside", "note", "next", "took"):
+    for label in ("instruments", "not measured", "not reached", "outside", "note", "next", "took"):
         assert label in labels
 
 
@@ -76,7 +76,7 @@ def test_what_is_left_out_is_counted_and_found_in_the_details(count: int) -> Non
 
 
 def test_nothing_is_called_left_out_where_all_is_shown() -> None:
-    assert "--details" not in text(rich())
+    assert "--details" not in text(replace(rich(), small=0))
 
 
 # what it says ------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_the_first_lines_say_what_was_run_how_long_a_step_takes_and_what_it_wait
     assert render(profile(), Paint(), 140)[:2] == [
         "torchlint profile train.py · 30 steps after 12 of warm-up · 41.2 ms a step (± 1.8%) · "
         "no GPU, 2 processors",
-        "limit: processor: 1.9 of 2 are busy (data 35%, backward 30%, forward 20%)",
+        "limit: processor: the script keeps 1.9 of 2 processors busy (data 35%, backward 30%, forward 20%)",
     ]
 
 
@@ -130,7 +130,7 @@ def test_findings_are_numbered_in_their_order_with_their_ceilings_at_the_right()
     ]
     at = lines.index(heads[0])
     assert lines[at + 1] == (
-        "     4.0 ms a step in `next(loader)`; 0 workers, 16 cores; let workers load (`--sweep "
+        "     4 of 10 ms a step in `next(loader)`; 0 workers, 16 cores; let workers load (`--sweep "
         "workers`)"
     )
 
@@ -150,8 +150,8 @@ def test_rules_that_say_the_same_come_after_the_action() -> None:
 
 def test_the_line_below_the_findings_has_the_joint_bound_and_the_small_ones() -> None:
     said = (
-        f"together at most {TIMES}2.13 (they overlap) · 4 smaller costs below 3% · "
-        "1 finding silenced by a comment"
+        f"together at most {TIMES}2.13 (they overlap) · 4 smaller costs below 3%, --details "
+        "lists them · 1 finding silenced by a comment"
     )
     assert said in text(rich())
 
@@ -162,7 +162,8 @@ RUNS = {each.about: 1.1 for each in DIAGNOSTICS if not each.alters}
 def test_without_a_finding_it_says_what_that_means() -> None:
     said = "No finding: nothing that was watched costs 3% of a step"
     assert f"{said}." in flat(profile(costs=RUNS))
-    assert f"{said}; 2 smaller costs not shown." in flat(profile(costs=RUNS, small=2))
+    small = f"{said}; 2 smaller costs below 3%, --details lists them."
+    assert small in flat(profile(costs=RUNS, small=2))
     alone = {name: cost for name, cost in RUNS.items() if name != COMMUNICATION}
     assert f"{said}." in flat(profile(costs=alone))  # of one rank
     assert "No finding: only the time of a step was measured." in text(profile(costs={}))
@@ -211,7 +212,7 @@ def test_a_line_says_where_to_look_if_no_finding_has_most_of_a_step() -> None:
 
 def test_reads_without_a_gpu_are_under_a_heading_of_their_own() -> None:
     lines = render(rich(), Paint(), 140)
-    at = lines.index("On a GPU the host would wait here; on this machine it costs nothing:")
+    at = lines.index("On a GPU the host would wait here; this machine has none to wait for:")
     assert lines[at + 1].split("  ")[-1].strip() == (
         "TR201 3 reads a step (`item`) (TL201, fix available)"
     )
@@ -239,6 +240,26 @@ def test_what_is_to_be_read_is_next_to_its_label() -> None:
     assert "\nmemory        12.5 of 79 GiB at most, in `backward`\n" in text(full())
 
 
+def test_smaller_costs_are_listed_in_the_details() -> None:
+    below = (finding(0.02, row=7), finding(0.01, row=8))
+    shown = profile(costs=RUNS, small=2, below=below)
+    assert "2 smaller costs below 3%, listed below." in flat(shown, details=True)
+    title = "Smaller costs, each below 3% of a step: "
+    assert f"{title}cells/data.py:7 TR101" in flat(shown, details=True)
+    assert f"(at most {TIMES}1.01)" in flat(shown, details=True)
+    assert "data.py:7" not in flat(shown)
+    beside = flat(replace(rich(), small=2, below=below), details=True)
+    assert "2 smaller costs below 3%, listed below" in beside
+    assert "cells/data.py:8 TR101" in beside
+
+
+def test_what_is_not_sent_is_said_without_the_details() -> None:
+    effects = (SideEffect("upload", "wandb.init, switched off", kept=False, count=9),)
+    said = "outside switched off or not sent in these runs: 1 upload (wandb.init, switched off)"
+    for details in (False, True):
+        assert flat(profile(side_effects=effects), details=details).count(said) == 1
+
+
 def test_what_was_done_outside_is_said_as_verify_says_it() -> None:
     effects = (
         SideEffect("create", "runs/checkpoint.pt", kept=False, count=9),
@@ -264,7 +285,7 @@ def test_the_end_says_what_it_cost_what_is_missing_and_what_ran() -> None:
     for part in (
         f"instruments in runs of their own; the costliest (reads, shapes, gradients) {TIMES}1.31 a step",
         "not measured recompiles (nothing is compiled); pauses (left out by --only)",
-        "never ran TL304 train.py:12",
+        "not reached in the first steps: TL304 train.py:12",
         "outside LET THROUGH: 1 connection (127.0.0.1:6006)",
         "note The script draws its batches at random.",
         "took 31 s",

@@ -389,11 +389,13 @@ def test_what_was_not_measured_is_listed() -> None:
 
 
 def test_side_effects_are_summed_up_and_what_got_through_stands_out() -> None:
-    held = "held back (overlayfs): 1 new file, 1 new folder, 1 upload (runs/2026-11-20/"
+    held = "held back (overlayfs): 1 new file, 1 new folder (runs/2026-11-20/"
+    unsent = "switched off or not sent in these runs: 1 upload (wandb.init)"
     through = "LET THROUGH: 1 connection (127.0.0.1:6006)"
     short, long = text(rich()), text(rich(), details=True)
     assert held in long
     assert held not in short
+    assert unsent in short
     assert through in long
     assert through in short
     assert "outside" not in text(result(), details=True)

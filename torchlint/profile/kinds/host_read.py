@@ -17,9 +17,11 @@ and what follows it at the same line (`.cpu().numpy()`) count once.
 `torchlint rehearse` counts them without a GPU, exactly, with what stood in the device's queue. A
 read with nothing in the queue waits for nothing and is left out.
 
-On a CPU nothing waits, so for `profile` this is a list of the lines that would wait on a GPU, as
-far as is known. What datasets and torch's optimizers read is left out, since it would be in main
-memory there too; `.to("cpu")` cannot be told from `.to(device)`, and is left out as well.
+On a CPU there is no GPU to wait for, so for `profile` this is a list of the lines that would wait
+on one, as far as is known; what the calls themselves take is not in it. Many at one line, as of
+Python's own `min` or `sum` over a tensor, take time everywhere, and TR703 has the line then. What
+datasets and torch's optimizers read is left out, since it would be in main memory there too;
+`.to("cpu")` cannot be told from `.to(device)`, and is left out as well.
 
 ## What the ceiling means
 The step time if the host did not wait at this line at all. A wait that is removed often moves to

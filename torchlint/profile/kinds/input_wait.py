@@ -95,7 +95,8 @@ def _waits(waits: LoaderWaits, evidence: Evidence, window: Window[InputSeen]) ->
         return
     wait_ms = 1e3 * waits.blocked_s / window.steps
     cores = processors_of_a_rank(evidence)
-    fact = f"{wait_ms:.1f} ms a step in `next(loader)`{_stage(waits, window.steps)}"
+    waited = f"{wait_ms:.3g} of {1e3 * window.step_s:.3g} ms a step"
+    fact = f"{waited} in `next(loader)`{_stage(waits, window.steps)}"
     yield Observed(
         waits.place,
         f"{fact}{_alone(window, evidence)}; {_many(loader.workers, 'worker')}, "

@@ -18,8 +18,9 @@ torch that each line asks for, and the time in them.
 
 ## What the ceiling means
 The part of the step that the function's own lines take, in the run that watched them. If the GPU is
-the limit, the host may have had that time to spare. Of a function in a worker it is the time that
-the step waits for batches, times the function's part of the worker's time.
+the limit, the host may have had that time to spare. Of a function that loads samples it is no more
+than a step gains if batches cost nothing (TR101). Of one in a worker it is the time that the step
+waits for batches, times the function's part of the worker's time.
 
 ## When it is silent
 - If the lines between the computations take less than a fifth of a step together, or those of data
@@ -46,7 +47,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.profile.loader_waits import waited_s
+from torchlint.profile.loader_waits import loading_share, waited_s
 from torchlint.runtime.probe.instrument_messages import (
     InputSeen,
     KernelsSeen,
@@ -166,11 +167,14 @@ def _functions(
         count = sum(_count(each, asked) for each in those)
         ms = 1e3 * seconds / window.steps
         own_ms = 1e3 * hottest.seconds / window.steps
+        share = evidence.at_most(seconds, window)
+        if hottest.part in _LOADS:
+            share = min(share, loading_share(evidence))
         yield Observed(
             hottest.place,
             f"{ms:.3g} ms a step in {_what(hottest, count)}{_part(hottest, own_ms, ms)}",
             _action(hottest.part, count),
-            evidence.at_most(seconds, window),
+            share,
             _AROUND if count else _IN_LOADER if hottest.part in _LOADS else _BETWEEN,
             {
                 "seconds": seconds,

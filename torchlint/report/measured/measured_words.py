@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.terminal.safe_text import plural
-from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
+from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS, UPLOAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ _EFFECTS: Final = {
     "process": "process",
     "helper": "process",
     "connect": "connection",
-    "upload": "upload",
+    UPLOAD: "upload",
 }
 
 
@@ -67,14 +67,16 @@ def outside(
     Args:
         sandbox: what held things back; empty: unknown.
         details: also what is not a warning: what was held back, and what packages started by
-            themselves.
+            themselves. That a tracker was switched off is always said.
     """
     every = list(effects)
+    unsent = [each for each in every if each.kind == UPLOAD and not each.kept]
     verb = f"held back ({sandbox})" if sandbox else "held back"
     parts = [
         ("LET THROUGH", [each for each in every if each.is_let_through]),
         ("started by the script", [each for each in every if each.kind == PROCESS]),
-        (verb, [each for each in every if details and not each.kept]),
+        ("switched off or not sent in these runs", unsent),
+        (verb, [each for each in every if details and not each.kept and each not in unsent]),
         ("started by packages", [each for each in every if details and each.kind == HELPER]),
     ]
     return [

@@ -40,7 +40,7 @@ def as_commands(result: Profile) -> Iterator[str]:
 
 
 def as_findings(result: Profile) -> list[Finding]:
-    """The costly ones first. What costs nothing on this machine, or has no known cost, is a hint.
+    """The costly ones first. What is only counted on this machine, or has no known cost, is a hint.
 
     Readers of these formats show nothing that has no place, so what has no line, such as a module
     without gradients, is put at the first line of the script; of a module given with `-m` that

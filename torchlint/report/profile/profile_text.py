@@ -38,7 +38,8 @@ def render(result: Profile, paint: Paint, width: int, *, details: bool = False) 
         page = _ProfileText(paint, width, label=14, most=most)
         return [
             Passage([*page.head(result), *page.swept(result)]),
-            page.findings(result),
+            page.findings(result, details=details),
+            page.smaller(result) if details else Passage([]),
             page.census(result),
             page.layers(result, None if details else _LAYERS),
             Passage(page.closing(result, details=details)),
@@ -97,23 +98,34 @@ class _ProfileText(TextPage):
             said = f"{sweep.best} is enough: more workers save less than 5 % of a step."
         return [*lines, *self.sentence(said)]
 
-    def findings(self, result: Profile) -> Passage:
+    def findings(self, result: Profile, *, details: bool) -> Passage:
         """The numbered list, and what its lines give together."""
         if result.timing is None or result.sweep is not None:
             return Passage([])
         shown = result.findings
 
         def below(more: int) -> list[str]:
-            facts = [*_left_out(more), *(words.below(result) if shown else [])]
+            facts = [*_left_out(more), *(words.below(result, details=details) if shown else [])]
             lines = [self.paint.dim(line) for line in joined(facts, self.width) if line]
             return lines + (self.sentence(left) if (left := words.unexplained(result)) else [])
 
         return Passage(
-            [] if shown else self.sentence(words.nothing_found(result)),
+            [] if shown else self.sentence(words.nothing_found(result, details=details)),
             [finding(self, number, each) for number, each in enumerate(shown, 1)],
             below,
             least=_FINDINGS,
         )
+
+    def smaller(self, result: Profile) -> Passage:
+        """The findings below the cut, as much as a line each."""
+        lines = [
+            f"{_INDENT}{_place(each)}  {visible(f'{each.code} {each.fact}')}"
+            f"{f' ({words.ceiling(each)})' if each.share else ''}"
+            for each in result.below
+        ]
+        title = f"Smaller costs, each below {percent(result.cut)} of a step:"
+        items = [[clipped(line, self.width)] for line in lines]
+        return Passage(["", title] if items else [], items)
 
     def census(self, result: Profile) -> Passage:
         """Reads without a GPU: where they are, and what they would wait for."""
@@ -145,13 +157,13 @@ class _ProfileText(TextPage):
         outside = self.outside(result.side_effects, sandbox, details=details)
         if result.timing is None:
             return outside
-        silent = [f"{each.code} {words.place(each)}" for each in words.never_ran(result)]
+        silent = [f"{each.code} {words.place(each)}" for each in words.not_reached(result)]
         labels = [
             ("ranks", words.ranks(result)),
             *((each.label, each.text) for each in result.facts),
             ("instruments", words.instruments(result)),
             ("not measured", "; ".join(result.not_measured)),
-            ("never ran", listed(silent, len(silent) if details else 3)),
+            ("not reached", words.reached_in(listed(silent, len(silent) if details else 3))),
         ]
         return [
             "",

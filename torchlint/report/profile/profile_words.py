@@ -17,6 +17,7 @@ from torchlint.experiment.figures import (
 )
 from torchlint.finding import Tier
 from torchlint.profile.planned_runs import COMMUNICATION, DIAGNOSTICS
+from torchlint.profile.profile_result import NOT_REACHED
 from torchlint.profile.ranks import summary
 from torchlint.report.measured.measured_words import next_command, processors, told
 from torchlint.report.terminal.safe_text import plural, visible_path
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from torchlint.profile.layer_table import Row
     from torchlint.profile.profile_result import Change, Compared, Profile, RunFinding, Static
 
-ON_A_GPU = "On a GPU the host would wait here; on this machine it costs nothing"
+ON_A_GPU = "On a GPU the host would wait here; this machine has none to wait for"
 _LIMITS: Final = {"input": "input", "ranks": COMMUNICATION, "messages": COMMUNICATION}
 """By what the limit names, the run that watches it."""
 _ROUGH: Final = 0.2
@@ -73,11 +74,15 @@ def ranks(result: Profile) -> str:
     return summary(result.ranks)
 
 
-def nothing_found(result: Profile) -> str:
-    """What it means that there are no findings: in what, and apart from what the limit names."""
+def nothing_found(result: Profile, *, details: bool = False) -> str:
+    """What it means that there are no findings: in what, and apart from what the limit names.
+
+    Args:
+        details: smaller costs are listed below it.
+    """
     if not result.costs:
         return "No finding: only the time of a step was measured."
-    small = f"; {plural(result.small, 'smaller cost')} not shown" if result.small else ""
+    small = f"; {smaller(result, details=details)}" if result.small else ""
     whole = {each.about for each in DIAGNOSTICS if not each.alters and each.name != COMMUNICATION}
     partly = not whole <= result.costs.keys()
     of_what = "nothing that was watched"
@@ -157,12 +162,22 @@ def _rule(static: Static, each: RunFinding) -> str:
     return f"{static.code} at {os.path.basename(static.path)}:{static.row}"
 
 
-def below(result: Profile) -> list[str]:
-    """What there is to say below the findings, part by part."""
-    small, silent, together = result.small, result.suppressed, result.together
+def smaller(result: Profile, *, details: bool) -> str:
+    """How many costs are below the cut, and where they are."""
+    where = "listed below" if details else "--details lists them"
+    return f"{plural(result.small, 'smaller cost')} below {percent(result.cut)}, {where}"
+
+
+def below(result: Profile, *, details: bool = False) -> list[str]:
+    """What there is to say below the findings, part by part.
+
+    Args:
+        details: smaller costs are listed below it.
+    """
+    silent, together = result.suppressed, result.together
     return told(
         together is not None and f"together at most {TIMES}{together:.2f} (they overlap)",
-        small and f"{plural(small, 'smaller cost')} below {percent(result.cut)}",
+        result.small and smaller(result, details=details),
         silent and f"{plural(silent, 'finding')} silenced by a comment",
     )
 
@@ -177,9 +192,15 @@ def layer(row: Row) -> list[str]:
     )
 
 
-def never_ran(result: Profile) -> list[Static]:
-    """Findings of `check` in lines that did not run."""
-    return [each for each in result.static if each.status == "never ran"]
+def not_reached(result: Profile) -> list[Static]:
+    """Findings of `check` in lines that the first steps did not reach, and no other run either, as
+    far as it shows."""
+    return [each for each in result.static if each.status == NOT_REACHED]
+
+
+def reached_in(places: str) -> str:
+    """What was not reached, with the run that this is known of; empty if there is nothing."""
+    return f"in the first steps: {places}" if places else ""
 
 
 def following(result: Profile) -> str:

@@ -22,6 +22,8 @@ HELPER: Final = "helper"
 """A process that an installed package started by itself."""
 PROCESS: Final = "process"
 """One that the script started. What it writes is an effect of its own."""
+UPLOAD: Final = "upload"
+"""A tracker that was switched off, or something that would have been sent."""
 _MOST: Final = 50
 """More files than this in a folder are summed up in one line."""
 _OF_FILES: Final = ("create", "write", "delete")
