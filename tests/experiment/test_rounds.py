@@ -14,7 +14,7 @@ from torchlint.experiment.rotation import Block, Round
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.program import Program
-from torchlint.verify.fix_variants import variants_of
+from torchlint.verify.fix_variants import rotations, variants_of
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 SEEN = SimpleNamespace(step_s=0.02, warm=3, finished=False, steps=30, words="SGD.step", start_s=2.0)
@@ -49,17 +49,17 @@ def blocks(seconds, compiled_in=None):
     )
 
 
-def rounds(monkeypatch, runs, **changes):
+def rounds(monkeypatch, runs, *, fixes=("a",), room=9, **changes):
     monkeypatch.setattr(module, "rotate", runs)
     request = Request(PROGRAM, **changes)
-    variants = variants_of(("a",), per_fix=True)
+    variants = variants_of(fixes, per_fix=True)
     return module.Rounds(
         SimpleNamespace(job=lambda *_, **__: None),
         None,
         declare(request, SEEN, variants),
         variants,
         anchor=None,
-        rotations=[(ORIGINAL, AGAIN, CHANGED)],
+        rotations=rotations(variants, room=room),
         ranks=1,
         serial_warmup=False,
         one_at_a_time=False,
@@ -200,3 +200,56 @@ def test_no_round_begins_that_would_end_too_late(monkeypatch):
     runs = Runs(STEADY)
     measured(monkeypatch, runs, deadline=45.0)
     assert len(runs.warmups) == 2
+
+
+WHOLE = (ORIGINAL, AGAIN, CHANGED)
+APART = (ORIGINAL, CHANGED, "only a", "only b")
+
+
+@pytest.mark.parametrize("room", [9, 4])
+def test_the_whole_change_is_measured_before_its_parts(monkeypatch, room):
+    runs = Runs(STEADY)
+    made = rounds(monkeypatch, runs, fixes=("a", "b"), room=room)
+    asked = []
+
+    def goes_on():
+        asked.append(len(made.pairs(ORIGINAL, CHANGED)))
+        return True
+
+    made.measure(
+        lambda: len(runs.names) <= 8, deadline=None, progress=lambda *_: None, goes_on=goes_on
+    )
+    assert asked == [4]
+    assert runs.names[:8] == [WHOLE] * 4 + [APART] * 4
+    # From then on they are measured side by side, if the memory holds them.
+    later = [(*WHOLE, "only a", "only b")] * 4 if room == 9 else [WHOLE, APART] * 4
+    assert runs.names[8:] == later
+    for names in ((ORIGINAL, AGAIN), (ORIGINAL, "only a"), ("only b", CHANGED)):
+        assert len(made.pairs(*names)) == 8
+    assert len(made.strips()) == 8
+
+
+def test_parts_that_are_not_wanted_any_more_are_left_out(monkeypatch):
+    runs = Runs(STEADY)
+    made = rounds(monkeypatch, runs, fixes=("a", "b"))
+    made.measure(
+        lambda: len(runs.names) < 8, deadline=None, progress=lambda *_: None, goes_on=lambda: False
+    )
+    assert runs.names == [WHOLE] * 8
+    assert made.pairs(ORIGINAL, "only a") == []
+
+
+def test_a_round_of_more_programs_is_expected_to_take_longer(monkeypatch):
+    """Of ten seconds for each program, so that the parts have no time."""
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+
+    def rotate(jobs, *_, **__):
+        clock[0] += 10.0 * len(jobs)
+        return Round(dict.fromkeys(jobs, blocks(STEADY)), finished=False)
+
+    made = rounds(monkeypatch, rotate, fixes=("a", "b"))
+    late = made.measure(lambda: True, deadline=150.0, progress=lambda *_: None)
+    assert late
+    assert clock[0] == 120.0
+    assert made.seconds_of(4) == 40.0

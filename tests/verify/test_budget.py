@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,7 +49,8 @@ def needed(pairs: int = 4, per_fix: bool = True, processors: int = 2, **known: A
 
 def test_the_time_grows_with_pairs_programs_and_the_start():
     assert needed(8).round == needed(4).round
-    assert needed(8).first_verdict - needed(4).first_verdict == pytest.approx(4 * needed().round)
+    assert needed(8).first_verdict - needed(4).first_verdict == pytest.approx(4 * needed().first_round)
+    assert needed().round < needed().first_round < needed().round + needed().whole + 1
     assert needed(per_fix=True).round > 2 * needed(per_fix=False).round
     slow = needed(start_s=64.0)
     assert slow.round >= 60 + needed().round
@@ -81,23 +83,33 @@ def test_fewer_blocks_come_before_fewer_programs():
     assert room_words(tight) == []
 
 
-def test_all_fixes_together_come_before_no_verdict():
+def test_each_fix_alone_waits_for_the_verdict_on_all_of_them():
+    """It takes no time from that one, so whether it fits is seen later."""
+    whole = layout(None).needed
+    assert whole.total < whole.first_verdict
     found = layout(110)
-    assert len(found.variants) == 3
+    assert found.needed.total < 100 < found.needed.first_verdict
+    assert len(found.variants) == 9
     assert found.verdict_fits
-    (said,) = room_words(found)
+    assert room_words(found) == []
+    (said,) = room_words(replace(found, narrowed=True))
     assert said.startswith("The budget has room for all fixes together, not for each alone; ")
+
+
+def test_where_no_verdict_fits_only_all_fixes_together_are_tried():
+    assert len(layout(35).variants) == 3
 
 
 def test_what_was_judged_all_the_same_is_not_called_unlikely():
     assert room_words(layout(35.0), is_judged=True) == []
     (said,) = room_words(layout(12.0), is_judged=True)
     assert said.startswith("The budget is too short for the numbers; ")
-    assert room_words(layout(110), is_judged=True) == room_words(layout(110))
+    narrowed = replace(layout(110), narrowed=True)
+    assert room_words(narrowed, is_judged=True) == room_words(narrowed)
 
 
 def test_what_the_words_ask_for_is_enough():
-    for short in (110, 30):
+    for short in (35, 30):
         (said,) = room_words(layout(short))
         minutes = int(said.partition("--budget ")[2].partition("m")[0])
         assert room_words(layout(60 * minutes)) == []

@@ -8,18 +8,23 @@ from types import SimpleNamespace
 import pytest
 
 from tests.profile.conftest import survey
+from tests.report.verify.sample_results import numerics
 from torchlint.config.settings import Selection
 from torchlint.experiment import session
 from torchlint.experiment.figures import listed
 from torchlint.experiment.first_look import FirstLook
 from torchlint.experiment.request import Request
+from torchlint.experiment.rotation import Block
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 from torchlint.runtime.program import script
 from torchlint.silence.tiers import Wanted
+from torchlint.verify import verification
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes
+from torchlint.verify.fix_variants import only
 from torchlint.verify.verification import remarks, verify, without_a_fix
 
 TRAINS = """\
@@ -32,6 +37,83 @@ for batch in batches:
 """
 
 
+STEADY = {
+    ORIGINAL: 0.02, AGAIN: 0.02, CHANGED: 0.01, only("TL401:train.py"): 0.02,
+    only("TL403:train.py"): 0.01,
+}  # fmt: skip
+
+
+class Told:
+    """What a verification tells, word by word."""
+
+    def __init__(self):
+        self.said = []
+
+    def stage(self, name, *, of=None):
+        self.said.append(name)
+
+    def numbers(self, who, _found):
+        self.said.append(f"numbers {who}")
+
+    def judged(self, who, found):
+        self.said.append(f"{who} {found.verdict.value}")
+
+    def so_far(self, found):
+        self.said.append(f"so far {found.estimate.pairs}")
+
+    def room(self, _layout):
+        self.said.append("no room")
+
+    def plan(self, *_):
+        self.said.append("plan")
+
+    def step(self, *_):
+        """Not of interest here."""
+
+
+class Measured:
+    """Rounds of which each takes `pace_s`; only those that were asked for have pairs."""
+
+    one_at_a_time = finished = False
+    clash = ""
+    pace_s = 1.0
+
+    def __init__(self, _jobs, _workspace, plan, _variants, **_):
+        self.plan = plan
+        self.done = 0
+        self.has_parts = False
+
+    def measure(self, undecided, *, deadline, progress, goes_on):
+        for self.done in range(1, 5):
+            progress(self.done, 4)
+        self.has_parts = goes_on()
+        undecided()
+        return False
+
+    def seconds_of(self, programs):
+        return self.pace_s * programs
+
+    def pairs(self, before, after):
+        if not self.has_parts and not {before, after} <= {ORIGINAL, AGAIN, CHANGED}:
+            return []
+        return [
+            tuple(
+                (Block(4, 4 * STEADY[name] * (1 + pair / 1e4), 0.08, None, 300.0, None),) * 6
+                for name in (before, after)
+            )
+            for pair in range(self.done)
+        ]
+
+    def strips(self):
+        return ()
+
+    def unsteady(self):
+        return 0, 1
+
+    def throttled(self):
+        return 0, 1
+
+
 class Looks:
     """Verifications of a script that loads `loaded`; no line of a fix runs. `looks` has the fixes
     of each look."""
@@ -40,13 +122,16 @@ class Looks:
         self.loaded = ["train.py"]
         self.looks = []
         self.unsafe = True
+        self.rules = ("TL401",)
+        self.ran = False
         self._folder = folder
 
     def looker(self, _request, changes, *_):
         def look(*_):
             self.looks.append(changes.ids)
             paths = tuple(str(self._folder / name) for name in self.loaded)
-            seen = survey(files=paths, served=paths)
+            ran = [f"{id_}:0" for id_ in changes.ids] if self.ran else []
+            seen = survey(files=paths, served=paths, exercised=frozenset(ran))
             return FirstLook(seen, seen)
 
         return SimpleNamespace(look=look)
@@ -54,7 +139,7 @@ class Looks:
     def fixes(self, loaded=(), _deadline=None):
         return find_fixes(
             [
-                Target(name, Selection(("TL401",)), (2, 13))
+                Target(name, Selection(self.rules), (2, 13))
                 for name in sorted({"train.py", *map(os.path.basename, loaded)})
             ],
             all_rules(),
@@ -62,11 +147,11 @@ class Looks:
             wanted=Wanted(),
         )
 
-    def verify(self):
+    def verify(self, watcher=None, **asked):
         program = script("train.py", ())
         silent = SimpleNamespace(stage=lambda *_, **__: None)
         changes = Changes(program, self.fixes(), more=self.fixes)
-        return verify(Request(program), changes, silent)
+        return verify(Request(program, **asked), changes, watcher or silent)
 
 
 @pytest.fixture
@@ -102,6 +187,55 @@ def test_a_file_without_a_fix_takes_no_second_look(looks, tmp_path, text):
     looks.loaded.append("words.py")
     assert looks.verify().summary.startswith("None of the" if text else "There is no fix to verify")
     assert len(looks.looks) == 1
+
+
+def told_by(looks, monkeypatch, budget_s, pace_s):
+    """What a verification of two fixes tells in this time."""
+    text = TRAINS.replace("lr=0.1", "lr=0.1, foreach=False").replace("SGD", "AdamW")
+    with open("train.py", "w", encoding="utf-8") as stream:
+        stream.write(text)
+    recorder = SimpleNamespace(run=None, clash="", records={})
+    monkeypatch.setattr(verification, "Rounds", Measured)
+    monkeypatch.setattr(verification, "VariantRecorder", lambda *_, **__: recorder)
+    monkeypatch.setattr(
+        verification,
+        "compare",
+        lambda _, names: ((name, numerics()) for name in (ORIGINAL, *names)),
+    )
+    monkeypatch.setattr(Measured, "pace_s", pace_s)
+    looks.rules, looks.ran = ("TL401", "TL403"), True
+    told = Told()
+    return told.said, looks.verify(told, budget_s=budget_s)
+
+
+def test_numbers_and_total_come_first_then_fix_by_fix(looks, monkeypatch):
+    said, result = told_by(looks, monkeypatch, 3600.0, 1.0)
+    assert said == [
+        "Looking at the program",
+        "plan",
+        "Comparing the numbers",
+        "numbers original",
+        "numbers changed",
+        "Measuring pairs",
+        *("so far 1", "so far 2", "so far 3"),
+        "changed CONFIRMED",
+        "Comparing the numbers",
+        "numbers only TL403:train.py",
+        "numbers only TL401:train.py",
+        "Measuring each fix",
+        "TL403:train.py CONFIRMED",
+        "TL401:train.py NEUTRAL",
+    ]
+    assert result.exit == 0
+    assert [fix.alone.verdict.value for fix in result.fixes] == ["CONFIRMED", "NEUTRAL"]
+
+
+def test_fixes_that_no_time_is_left_for_are_named_and_not_begun(looks, monkeypatch):
+    said, result = told_by(looks, monkeypatch, 3600.0, 1000.0)
+    assert said[-2:] == ["changed CONFIRMED", "no room"]
+    assert result.total.verdict.value == "CONFIRMED"
+    assert any(note.startswith("The budget has room for all fixes") for note in result.notes)
+    assert all(fix.alone.estimate is None for fix in result.fixes)
 
 
 def test_a_patch_of_lines_that_do_not_run_is_not_measured(looks, tmp_path):

@@ -85,6 +85,7 @@ class Rounds:
         self._extensions = _MOST_EXTENSIONS if extends_warmup else 0
         self._timeout_s = timeout_s
         self._measured: list[list[Mapping[str, Blocks]]] = []
+        self._pace_s = 0.0
         self._random = random.Random(plan.seed)  # noqa: S311 - an order, not a secret
 
     def run_apart(self, clash: str) -> None:
@@ -97,13 +98,18 @@ class Rounds:
         *,
         deadline: float | None,
         progress: Callable[[int, int], None],
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> bool:
         """Measure until nothing is undecided at a look, or all looks are done.
+
+        Up to the first look, the changed program comes first, in rounds with the original alone.
 
         Args:
             undecided: asked after each look.
             deadline: of `time.monotonic`; no round begins that would probably end after it.
             progress: called with the rounds done and those of the coming look.
+            goes_on: asked once the changed program has all rounds of the first look: whether the
+                other variants are measured.
 
         Returns:
             whether the deadline ended it.
@@ -112,25 +118,65 @@ class Rounds:
             Failed: a run failed.
             ExperimentError: the script takes too few steps to measure one.
         """
-        longest = 0.0
+        whole, *others = _whole_first(self._rotations)
         for look in self.plan.looks:
-            while len(self._measured) < look:
-                begun = time.monotonic()
-                if deadline is not None and begun + longest > deadline:
-                    return True
-                progress(len(self._measured), look)
-                try:
-                    measured = self._round()
-                except OutOfTime:
-                    return True
-                longest = max(longest, time.monotonic() - begun)
-                if not all(_runs(measured)):
-                    self._shorten()
-                elif self._measured or not self._warms_up_longer(measured):
-                    self._measured.append(measured)
-            progress(look, look)
-            if not undecided():
-                return False
+            late = False
+            if self._measured:
+                late = self._reach(look, self._rotations, deadline, progress)
+            else:
+                late = self._reach(look, (whole,), deadline, progress)
+                if not late and not goes_on():
+                    self._rotations, others = (whole,), []
+                if not late and others:
+                    late = self._reach(look, others, deadline, progress, beside=True)
+            if late or not undecided():
+                return late
+        return False
+
+    def seconds_of(self, programs: int) -> float:
+        """What a round of so many programs takes, by the slowest one so far."""
+        return self._pace_s * programs
+
+    def _reach(
+        self,
+        look: int,
+        rotations: Sequence[tuple[str, ...]],
+        deadline: float | None,
+        progress: Callable[[int, int], None],
+        *,
+        beside: bool = False,
+    ) -> bool:
+        """Measure these rotations until there are as many rounds as at the look.
+
+        Args:
+            beside: the rounds have other rotations already, to which these are added.
+
+        Returns:
+            whether the deadline ended it.
+        """
+        programs = sum(map(len, rotations))
+        pair = 0 if beside else len(self._measured)
+        while pair < look:
+            begun = time.monotonic()
+            if deadline is not None and begun + self.seconds_of(programs) > deadline:
+                return True
+            progress(pair, look)
+            try:
+                measured = self._round(rotations)
+            except OutOfTime:
+                return True
+            self._pace_s = max(self._pace_s, (time.monotonic() - begun) / programs)
+            if not all(_runs(measured)):
+                self._shorten()
+                continue
+            if beside:
+                self._measured[pair] += measured
+            elif not self._measured and self._warms_up_longer(measured):
+                continue
+            else:
+                self._measured.append(measured)
+            pair += 1
+        progress(look, look)
         return False
 
     def unsteady(self) -> tuple[int, int]:
@@ -188,9 +234,9 @@ class Rounds:
             )
         self.plan = replace(self.plan, warmup=self.plan.warmup // 2, steps=self.plan.steps // 2)
 
-    def _round(self) -> list[Mapping[str, Blocks]]:
+    def _round(self, rotations: Sequence[tuple[str, ...]]) -> list[Mapping[str, Blocks]]:
         blocks: list[Mapping[str, Blocks]] = []
-        for names in self._rotations:
+        for names in rotations:
             seed = self._random.randrange(2**32)
             try:
                 blocks.append(self._together(names, seed))
@@ -234,6 +280,16 @@ class Rounds:
         )
         self.finished |= done.finished
         return done.blocks
+
+
+def _whole_first(rotations: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The same, with the whole change in a rotation of its own at the start."""
+    whole = (ORIGINAL, AGAIN, CHANGED)
+    (first, *more), *others = rotations
+    if len(rotations) > 1 or len(more) < len(whole):
+        return list(rotations)
+    rest = tuple(name for name in (first, *more) if name not in whole)
+    return [whole, (ORIGINAL, CHANGED, *rest), *others]
 
 
 def _runs(measured: Iterable[Mapping[str, Blocks]]) -> list[Blocks]:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _BY_NAME: Final = re.compile(rb"\b(?:import_module|__import__)\(\s*[fF]?([\"'])([\w.]{1,200})(\1)?")
 
 
-def program_files(starts: Iterable[str], targets: Iterable[Target]) -> list[Target]:
+def program_files(
+    starts: Iterable[str], targets: Iterable[Target], *, most: int | None = None
+) -> list[Target]:
     """The files that a script may run, in the order of `targets`, from their text alone.
 
     They are the script, all that it imports, directly or indirectly, and the packages around
@@ -29,12 +31,13 @@ def program_files(starts: Iterable[str], targets: Iterable[Target]) -> list[Targ
     Args:
         starts: the path of the script, as its target has it, and of files that it is known to run.
         targets: the files of the project.
+        most: if there are more files than this, only some of them are found.
     """
     by_path = {target.path: target for target in targets}
     locator = Locator(by_path)
     files = by_path.keys() & starts
     stack = list(files)
-    while stack:
+    while stack and (most is None or len(files) <= most):
         path = stack.pop()
         for other in _next(path, by_path, locator):
             if other not in files:

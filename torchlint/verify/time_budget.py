@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _RECORDING: Final = 2.0
 """Times its usual length takes a step whose numbers are recorded; measured 1.2 to 3 on a CPU."""
-_SPARE: Final = 1.2
+SPARE: Final = 1.2
+"""Times what would probably do, for a budget that is named."""
+_WHOLE: Final = 3
+"""Variants that the whole change is measured with: the original twice, and all fixes."""
 _SIDE_BY_SIDE: Final = 2
 """Runs of the first look, which shared the processors while they started."""
 
@@ -30,26 +33,42 @@ class TimeNeeded:
     """Seconds, as far as a first look can tell.
 
     `seeded` is for comparing the numbers where they are bitwise equal, `realigned` for what comes
-    in addition where they are not; `likely_equal` says which is expected. `round` is for one pair
-    of each variant.
+    in addition where they are not; `likely_equal` says which is expected. `parts` is the share of
+    each fix alone in one of them. `whole` is for one pair
+    of the original and all fixes, `first_round` for that and one pair of each other variant apart,
+    as up to the first look, and `round` for one of all side by side.
     """
 
     seeded: float
     realigned: float
+    parts: float
     likely_equal: bool
+    whole: float
+    first_round: float
     round: float
     looks: tuple[int, ...]
 
     @property
+    def numbers(self) -> float:
+        """For comparing the numbers, as is expected."""
+        return self.seeded + (0.0 if self.likely_equal else self.realigned)
+
+    @property
+    def total(self) -> float:
+        """Until the speed of all fixes together can be judged for the first time."""
+        parts = self.parts if self.likely_equal else 2 * self.parts
+        return self.numbers - parts + self.looks[0] * self.whole
+
+    @property
     def first_verdict(self) -> float:
-        """Until speed can be judged for the first time."""
-        numbers = self.seeded + (0.0 if self.likely_equal else self.realigned)
-        return numbers + self.looks[0] * self.round
+        """Until the speed of each variant can be judged for the first time."""
+        return self.numbers + self.looks[0] * self.first_round
 
     @property
     def at_most(self) -> float:
         """Until the last look."""
-        return self.seeded + self.realigned + self.looks[-1] * self.round
+        later = (self.looks[-1] - self.looks[0]) * self.round
+        return self.seeded + self.realigned + self.looks[0] * self.first_round + later
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +99,8 @@ def layout(
 ) -> Layout:
     """The most of what was asked for that fits into what is left of the budget.
 
-    Fewer blocks in each process come first, then all fixes together only. If not even that leads
-    to a verdict, it is still returned, and says so.
+    Fewer blocks in each process come first. If not even those lead to a verdict on all fixes
+    together, only that is tried, and the layout says so.
 
     Args:
         spent_s: seconds of the budget that are over.
@@ -91,14 +110,17 @@ def layout(
     """
     left_s = math.inf if request.budget_s is None else request.budget_s - spent_s
     tried = list(_layouts(request, seen, changes, processors))
-    fitting = next((each for each in tried if each.needed.first_verdict <= left_s), None)
+    every = [each for each in tried if len(each.variants) == len(tried[0].variants)]
+    fitting = next((each for each in every if each.needed.first_verdict <= left_s), None)
+    # Each fix alone comes after all of them; whether there is the time is seen then.
+    fitting = fitting or (every[-1] if every[-1].needed.total <= left_s else None)
     best = tried[-1] if fitting is None else fitting
     return replace(
         best,
         verdict_fits=fitting is not None,
         numbers_fit=fitting is not None or best.needed.seeded <= left_s,
         narrowed=len(best.variants) < len(tried[0].variants),
-        enough_s=spent_s + _SPARE * tried[0].needed.first_verdict,
+        enough_s=spent_s + SPARE * tried[0].needed.first_verdict,
     )
 
 
@@ -142,17 +164,28 @@ def time_needed(
         seen: the first look at the program, which knows its start and its steps.
     """
     busy = max(_SIDE_BY_SIDE, processors)
-    start_s = seen.start_s * max(1.0, len(variants) / busy)
     turns = plan.warmup + plan.blocks * (plan.steps + plan.settle)
     at_once = 1 if seen.device == "cuda" else processors
     recorded = plan.numeric_first + plan.numeric_steps
     record_s = seen.start_s + _RECORDING * recorded * seen.step_s
-    names = len(compared(variants))
-    seeded = math.ceil((2 + names) / at_once) * record_s
+
+    def round_of(programs: int) -> float:
+        start_s = seen.start_s * max(1.0, programs / busy)
+        return start_s + programs * turns * seen.step_s
+
+    def records(runs: int) -> float:
+        return math.ceil(runs / at_once) * record_s
+
+    whole, every = min(_WHOLE, len(variants)), len(variants)
+    alone = len(compared(variants)) - 1
+    apart = round_of(every - 1) if every > whole else 0.0  # without the original, once more
     return TimeNeeded(
-        seeded=seeded,
-        realigned=(1 + math.ceil((3 + names) / at_once)) * record_s,
+        seeded=records(3) + records(alone),
+        realigned=record_s + records(4) + records(alone),
+        parts=records(alone),
         likely_equal=False,
-        round=start_s + len(variants) * turns * seen.step_s,
+        whole=round_of(whole),
+        first_round=round_of(whole) + apart,
+        round=round_of(every),
         looks=plan.looks,
     )

@@ -25,14 +25,15 @@ from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import VariantRecorder
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.result import Result, Verdict
-from torchlint.verify.time_budget import layout, room_words
+from torchlint.verify.time_budget import SPARE, layout, room_words
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from torchlint.experiment.first_look import FirstLook
     from torchlint.experiment.request import Request
+    from torchlint.experiment.subject import Variant
     from torchlint.finding import Finding
     from torchlint.runtime.failures import Failed
     from torchlint.verify.result import Comparison, FixMeasurement, Noise, Numerics
@@ -60,6 +61,9 @@ class VerificationWatcher(Watcher, Protocol):
     def step(self, done: int, total: int) -> None: ...
     def plan(self, layout: Layout, step_s: float) -> None: ...
     def numbers(self, who: str, found: Numerics) -> None: ...
+    def so_far(self, found: Comparison) -> None: ...
+    def judged(self, who: str, found: Comparison) -> None: ...
+    def room(self, layout: Layout) -> None: ...
 
 
 def verify(request: Request, changes: Changes, watcher: VerificationWatcher) -> Result:
@@ -80,6 +84,7 @@ class _Verification(Session[Changes, Result]):
         self._judge: Judge | None = None
         self._recorder: VariantRecorder | None = None
         self._numerics: dict[str, Numerics] = {}
+        self._told: dict[str, Verdict] = {}
         self._is_late = False
 
     def run(self) -> None:
@@ -105,14 +110,16 @@ class _Verification(Session[Changes, Result]):
         planned = self._planned = self._layout(look, changes)
         self._watcher.plan(planned, look.original.step_s)
         rounds = self._rounds = self._rounds_of(planned, look)
-        judge = self._judge = self._judge_of(rounds, look, exercised, planned)
+        self._judge = self._judge_of(rounds, look, exercised, planned)
         if planned.numbers_fit:
-            self._compare(planned, look, changes, rounds)
-            if self._recorder and self._recorder.clash:
-                rounds.run_apart(self._recorder.clash)
+            self._recorder = self._recorder_of(planned, look, changes, rounds)
+            self._compare(compared(planned.variants)[:1])
         self._watcher.stage("Measuring pairs", of=self.request.design.looks[-1])
         self._is_late = rounds.measure(
-            judge.undecided, deadline=self.workspace.deadline, progress=self._watcher.step
+            self._undecided,
+            deadline=self.workspace.deadline,
+            progress=self._progress,
+            goes_on=self._goes_on,
         )
 
     def _require_executed(
@@ -149,9 +156,11 @@ class _Verification(Session[Changes, Result]):
         self._is_late = True
         if self._judge is None:
             why = f" ({self.doing})" if self.doing else ""
+            looked = self.first_look is not None
+            what = "anything was measured" if looked else "the script had shown its first steps"
             self.fail(
-                f"The budget of {self.request.budget_s:g} s ended before the script had shown its "
-                f"first steps{why}; give more with --budget.",
+                f"The budget of {self.request.budget_s:g} s ended before {what}{why}; give more "
+                "with --budget.",
                 OUT_OF_TIME,
             )
 
@@ -308,26 +317,83 @@ class _Verification(Session[Changes, Result]):
             on_gpu=look.original.device == "cuda",
         )
 
-    def _compare(self, planned: Layout, look: FirstLook, changes: Changes, rounds: Rounds) -> None:
-        """How the numbers compare, by variant, for all fixes and for each alone."""
-        wanted, plan = compared(planned.variants), planned.plan
-        self._watcher.stage("Comparing the numbers", of=None)
-        recorder = self._recorder = VariantRecorder(
+    def _recorder_of(
+        self, planned: Layout, look: FirstLook, changes: Changes, rounds: Rounds
+    ) -> VariantRecorder:
+        plan = planned.plan
+        return VariantRecorder(
             self.jobs,
             self.workspace,
             plan,
             look.anchor,
-            wanted,
+            compared(planned.variants),
             at_once=1 if look.original.device == "cuda" or rounds.clash else processors(),
             timeout_s=self.patience_s(
                 look.original.step_s * (plan.numeric_first + plan.numeric_steps)
             ),
             places=changes.places(),
         )
-        declared = {each.name: changes.may_change(each) for each in wanted}
+
+    def _compare(self, variants: Sequence[Variant]) -> None:
+        """How the numbers of these variants compare with the original's."""
+        recorder, rounds = self._recorder, self._rounds
+        if recorder is None or rounds is None:
+            return
+        self._watcher.stage("Comparing the numbers", of=None)
+        declared = {each.name: self.subject.may_change(each) for each in variants}
         for name, found in compare(recorder.run, declared):
-            self._numerics[name] = found
-            self._watcher.numbers(name, found)
+            if name not in self._numerics:
+                self._numerics[name] = found
+                self._watcher.numbers(name, found)
+        if recorder.clash:
+            rounds.run_apart(recorder.clash)
+
+    # what is told meanwhile ----------------------------------------------------------------
+
+    def _progress(self, done: int, total: int) -> None:
+        """Before each round."""
+        if self._judge is not None and 0 < done < total and CHANGED not in self._told:
+            self._watcher.so_far(self._judge.total())
+        self._watcher.step(done, total)
+
+    def _goes_on(self) -> bool:
+        """The whole change has its verdict, and each fix is next, if there is the time."""
+        planned, rounds, judge = self._planned, self._rounds, self._judge
+        assert planned is not None
+        assert rounds is not None
+        assert judge is not None
+        self._tell({CHANGED: judge.total()})
+        alone = [each for each in compared(planned.variants) if each.name != CHANGED]
+        if not alone:
+            return True
+        programs = len(planned.variants) - 1  # without the original, once more
+        needed_s = rounds.plan.looks[0] * rounds.seconds_of(programs)
+        needed_s += planned.needed.parts if self._recorder else 0.0
+        deadline = self.workspace.deadline
+        if deadline is not None and time.monotonic() + needed_s > deadline:
+            spent_s = time.monotonic() - self.request.begun
+            self._planned = replace(planned, narrowed=True, enough_s=spent_s + SPARE * needed_s)
+            judge.leave_parts_out()
+            self._watcher.room(self._planned)
+            return False
+        self._compare(alone)
+        self._watcher.stage("Measuring each fix", of=rounds.plan.looks[-1])
+        return True
+
+    def _undecided(self) -> bool:
+        judge = self._judge
+        assert judge is not None
+        self._tell({CHANGED: judge.total(), **(judge.alone() if len(judge.ids) > 1 else {})})
+        return judge.undecided()
+
+    def _tell(self, found: Mapping[str, Comparison]) -> None:
+        """Verdicts that are new, as soon as they are known."""
+        for name, each in found.items():
+            if each.estimate is None or self._told.get(name) is each.verdict:
+                continue
+            if name == CHANGED or each.verdict is not Verdict.UNRESOLVED:
+                self._told[name] = each.verdict
+                self._watcher.judged(name, each)
 
 
 def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:

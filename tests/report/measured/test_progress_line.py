@@ -7,13 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report.verify.sample_results import declared
+from tests.report.verify.sample_results import comparison, declared
+from torchlint.experiment.figures import TIMES
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.report.verify.verification_progress import VerificationProgress
-from torchlint.verify.result import Agreement, Numerics
+from torchlint.verify.result import Agreement, Numerics, Verdict
 from torchlint.verify.time_budget import Layout, TimeNeeded
 
-NEEDED = TimeNeeded(10.0, 10.0, likely_equal=True, round=18.75, looks=(4, 8, 16))
+NEEDED = TimeNeeded(
+    10.0, 10.0, 0.0, likely_equal=True, whole=18.75, first_round=18.75, round=18.75,
+    looks=(4, 8, 16),
+)  # fmt: skip
 LAYOUT = Layout((ORIGINAL, AGAIN, CHANGED), declared(), NEEDED)
 
 
@@ -86,6 +90,53 @@ def test_off_a_terminal_each_stage_is_a_line_with_the_time() -> None:
         "[  12 s] Measuring pairs",
         "[ 112 s] Measuring pairs: not settled after 4, going on to 8",
     ]
+
+
+def test_off_a_terminal_a_long_stage_says_how_far_it_is() -> None:
+    stream, clock = io.StringIO(), Clock()
+    with progress(stream, clock) as shown:
+        shown.stage("Reading")
+        for done in range(1, 26):
+            clock.now += 1
+            shown.step(done, 25 if done < 9 else 30)
+    assert stream.getvalue().splitlines() == [
+        "[   0 s] Reading",
+        "[  10 s] Reading: 10 of 30",
+        "[  20 s] Reading: 20 of 30",
+    ]
+
+
+def test_verdicts_are_said_as_they_come() -> None:
+    stream, clock = io.StringIO(), Clock()
+    found = comparison(Verdict.CONFIRMED, ratio=2.0)
+    assert found.estimate is not None
+    pairs = replace(found.estimate, pairs=2)
+    with progress(stream, clock) as shown:
+        shown.so_far(replace(found, estimate=pairs))
+        shown.judged(CHANGED, found)
+        shown.judged("TL403:train.py", replace(found, verdict=Verdict.UNRESOLVED, why="noise"))
+        shown.judged("TL403:train.py", replace(found, estimate=None))
+    so_far, whole, fix = stream.getvalue().splitlines()
+    assert so_far.startswith(f"[   0 s] So far, 2 pairs: {TIMES}2.0")
+    assert so_far.endswith(" ms a step")
+    assert "[" not in so_far.partition("]")[2]  # no interval before a look
+    assert whole.startswith(f"[   0 s] Changed program: CONFIRMED {TIMES}2.0")
+    assert fix.startswith(f"[   0 s] TL403 in train.py: UNRESOLVED {TIMES}2.0")
+    assert fix.endswith(" (noise)")
+
+
+def test_a_plan_says_when_the_total_comes_and_when_each_fix() -> None:
+    stream, clock = io.StringIO(), Clock()
+    needed = replace(NEEDED, first_round=40.0, round=40.0)
+    with progress(stream, clock) as shown:
+        shown.plan(replace(LAYOUT, needed=needed), 0.01)
+        shown.plan(replace(LAYOUT, needed=needed, plan=declared(budget_s=120.0)), 0.01)
+        shown.room(replace(LAYOUT, narrowed=True, enough_s=90.0))
+    said = stream.getvalue()
+    each = "about 1 min 25 s to the first verdict, 2 min 50 s to those on each fix"
+    assert f"{each}, at most" in said
+    assert f"{each} (the budget is probably too short for these), at most about 2 min, " in said
+    assert said.endswith("not for each alone; --budget 2m would probably do.\n")
 
 
 def test_a_plan_takes_no_longer_than_the_budget() -> None:

@@ -98,6 +98,23 @@ def test_before_the_first_pair_nothing_was_measured_together():
     assert {each.why for each in (*none.alone().values(), none.total())} == {"no pair was measured"}
 
 
+def test_the_whole_may_be_known_before_its_parts():
+    whole = SimpleNamespace(
+        pairs=lambda *names: THREE.pairs(*names) if {*names} <= {ORIGINAL, AGAIN, CHANGED} else []
+    )
+    found = judge(whole)
+    assert found.total().verdict is Verdict.CONFIRMED
+    assert {(each.verdict, each.why) for each in found.alone().values()} == {
+        (Verdict.UNRESOLVED, "no pair was measured")
+    }
+    assert found.after() == {}
+    assert not found.undecided()
+    found.leave_parts_out()
+    assert {each.why for each in found.alone().values()} == {
+        "it was measured only together with the others"
+    }
+
+
 def test_what_spares_a_gpu_cannot_show_without_one():
     found = judge(THREE, gpu_only=("c",))
     assert found.alone()["c"].verdict is Verdict.NOT_MEASURABLE

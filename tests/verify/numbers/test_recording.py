@@ -171,3 +171,27 @@ def test_an_end_in_the_middle_stops_those_that_run(scene: Scene) -> None:
 
     with pytest.raises(KeyboardInterrupt), scene.workspace() as workspace:
         record_all(jobs(), workspace, timeout_s=1000, at_once=2)
+
+
+def test_a_run_that_was_recorded_is_not_run_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parts of a change are compared with the same runs of the original as the whole."""
+    sizes = []
+
+    def record_all(jobs: Any, *_: Any, **__: Any) -> Any:
+        sizes.append(len(jobs))
+        return [recorded() for _ in jobs]
+
+    monkeypatch.setattr(recorder, "record_all", record_all)
+    one, again, shaken = (
+        RunRequest(ORIGINAL, level=0),
+        RunRequest(ORIGINAL, level=0, again=1),
+        RunRequest(ORIGINAL, level=3, perturb=1),
+    )
+    with scene.workspace() as workspace:
+        made = recorder_of(workspace)
+        first = made.run([one, again])
+        second = made.run([shaken, one])
+    assert sum(sizes) == 3
+    assert second[1] is first[0]

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _PER_SECOND: Final = 1.0
+_SILENCE_S: Final = 10.0
+"""Off a terminal, a stage that counts says how far it is after so long."""
 _L = TypeVar("_L", bound="ProgressLine")
 
 
 class ProgressLine:
-    """A line that lives on a terminal; off a terminal, a line for each stage.
+    """A line that lives on a terminal; off a terminal, a line for each stage, and one now and then
+    on how far a long stage has come.
 
     A stage that counts is one that measures: its line is drawn again when a step is done and at
     no other time, so only the programs run while they are timed. It therefore says at
@@ -42,7 +45,8 @@ class ProgressLine:
         self._clock = clock
         self._time_of_day = time_of_day or _time_of_day
         self._live = moves(stream)
-        self._begun = self._stage_begun = clock()
+        self._begun = self._stage_begun = self._said = clock()
+        self._counts = False
         self._name = ""
         self._last = (0, 0)
         self._bar: tuple[Progress, TaskID] | None = None
@@ -63,6 +67,7 @@ class ProgressLine:
         self.done()
         self._name = visible(name)
         self._stage_begun = self._clock()
+        self._counts = of is not None
         self._last = (0, of or 0)
         if self._live:
             self._open(ticking=of is None)
@@ -73,11 +78,13 @@ class ProgressLine:
         """So many steps of the stage are done; a total may grow."""
         if (done, total) == self._last:
             return
-        grown = done and self._last[1] < total
+        grown = self._counts and done and self._last[1] < total
         self._last = (done, total)
         if not self._live:
             if grown:
                 self.say(f"{self._name}: not settled after {done}, going on to {total}")
+            elif done and self._clock() - self._said >= _SILENCE_S:
+                self.say(f"{self._name}: {done} of {total}")
         elif self._bar is None or self._bar[0].live.auto_refresh:
             self.done()
             self._open(ticking=False)
@@ -89,6 +96,7 @@ class ProgressLine:
     def say(self, text: str) -> None:
         """A line that stays, with the time."""
         self.done()
+        self._said = self._clock()
         self._stream.write(f"[{self.spent_s:4.0f} s] {visible(text)}\n")
         self._stream.flush()
 

@@ -55,6 +55,10 @@ class Judge:
         self._per_fix = per_fix and len(ids) > 1
         self._hopeless = frozenset() if on_gpu else gpu_only
 
+    def leave_parts_out(self) -> None:
+        """From now on judge the whole change only."""
+        self._per_fix = False
+
     def noise(self) -> Noise | None:
         """The original against itself; None before a pair is measured."""
         pairs = self._rounds.pairs(ORIGINAL, AGAIN)
@@ -81,18 +85,17 @@ class Judge:
         return self._where_it_shows(found)
 
     def after(self) -> dict[str, Comparison]:
-        """What each fix adds when all the others are made; empty for a single fix."""
+        """What each fix adds when all the others are made; empty for a single fix, and before one
+        was measured."""
         if not self._per_fix:
             return {}
-        judged = self._judged(
-            {
-                fix: self._rounds.pairs(
-                    variant_with(self.ids, [other for other in self.ids if other != fix]), CHANGED
-                )
-                for fix in self.ids
-            }
-        )
-        return self._where_it_shows(judged)
+        effects = {
+            fix: self._rounds.pairs(
+                variant_with(self.ids, [other for other in self.ids if other != fix]), CHANGED
+            )
+            for fix in self.ids
+        }
+        return self._where_it_shows(self._judged(effects)) if any(effects.values()) else {}
 
     def undecided(self) -> bool:
         """Whether a coming look has a chance to settle something, or to find the machine fit."""
@@ -110,13 +113,17 @@ class Judge:
 
     def _judged(self, effects: Mapping[str, Pairs]) -> dict[str, Comparison]:
         floor = self.noise()
-        if floor is None:
-            return dict.fromkeys(effects, Comparison(Verdict.UNRESOLVED, why=_NO_PAIR))
-        judged = verdicts(effects, margin_of(self._design, floor), self._design)
+        judged = dict.fromkeys(effects, Comparison(Verdict.UNRESOLVED, why=_NO_PAIR))
+        measured = {key: pairs for key, pairs in effects.items() if pairs}
+        if floor is None or not measured:
+            return judged
+        judged.update(verdicts(measured, margin_of(self._design, floor), self._design))
         if floor.fit:
-            return dict(judged)
+            return judged
         return {
             key: replace(each, verdict=Verdict.UNRESOLVED, why=floor.why)
+            if each.estimate is not None
+            else each
             for key, each in judged.items()
         }
 

@@ -64,19 +64,22 @@ class VariantRecorder:
         self._timeout_s = timeout_s
         self._states = workspace.folder("states")
         self._saved: set[int] = set()
+        self._traces: dict[RunRequest, Trace] = {}
 
     def run(self, requests: Sequence[RunRequest]) -> Sequence[Trace]:
-        """The traces of these requests, in their order.
+        """The traces of these requests, in their order; each runs once, however often it is asked
+        for.
 
         Raises:
             Failed: a run failed.
             ExperimentError: one ended before the first step to compare.
         """
-        first = [request for request in requests if self._saves(request)]
-        rest = [request for request in requests if request not in first]
-        traces = dict(zip(first, self._record(first), strict=True))
-        traces.update(zip(rest, self._record(rest), strict=True))
-        return [traces[request] for request in requests]
+        new = [request for request in requests if request not in self._traces]
+        first = [request for request in new if self._saves(request)]
+        rest = [request for request in new if request not in first]
+        self._traces.update(zip(first, self._record(first), strict=True))
+        self._traces.update(zip(rest, self._record(rest), strict=True))
+        return [self._traces[request] for request in requests]
 
     def _saves(self, request: RunRequest) -> bool:
         """Whether the others take their first weights from this run."""
