@@ -134,3 +134,10 @@ def test_the_host_may_wait_for_its_input_on_a_gpu_too() -> None:
     queued, waiting = (Evidence(gpu, timing(host_s=each)) for each in (0.004, 0.0095))
     assert limit_of(queued, lanes_of(queued)).startswith("device: ")
     assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")
+
+
+def test_what_others_take_from_the_thread_is_no_part_of_the_step_that_waits() -> None:
+    # In a second of a hundred steps it has no processor for half of the time.
+    waits = InputSeen([loader(wait_s=0.2)])
+    assert limit(ranks(waits), cpu_s=0.01).startswith("processor")
+    assert limit(ranks(waits, held_s=0.5), cpu_s=0.01).startswith("input: 40% of a step waits")

@@ -33,6 +33,12 @@ def waited_s(window: Window[InputSeen]) -> float:
     return sum(each.blocked_s for each in window.seen.loaders) / window.steps
 
 
+def free_step_s(window: Window[InputSeen]) -> float:
+    """Seconds of a step without what the training thread waits for a processor that others have: a
+    wait for batches is counted without it, too."""
+    return window.step_s - min(window.held_s or 0.0, window.seconds / 2) / window.steps
+
+
 def others_wait_s(window: Window[InputSeen]) -> float | None:
     """Seconds of a step that the other ranks wait for batches, if that is clearly less than what
     the one that waits longest does; None if it is not, or there is one rank."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kinds.communication import blocked_by_rank
-from torchlint.profile.loader_waits import others_wait_s, waited_s
+from torchlint.profile.loader_waits import free_step_s, others_wait_s, waited_s
 from torchlint.runtime.probe.instrument_messages import InputSeen
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def lanes_of(evidence: Evidence) -> dict[str, float]:
     rest = 1.0 - lanes.get(_DATA, 1.0)
     if window is None or len(window.ranks) > 1 or not window.seen.loaders or not rest > 0:
         return lanes
-    waits = min(waited_s(window) / window.step_s, 1.0)
+    waits = min(waited_s(window) / free_step_s(window), 1.0)
     return {
         name: waits if name == _DATA else share * (1.0 - waits) / rest
         for name, share in lanes.items()
@@ -94,12 +94,13 @@ def _input(evidence: Evidence, lanes: Mapping[str, float]) -> str:
         said = f"input: {data:.0%} of a step of the first look waits for the next batch"
         return said if data >= _INPUT_IS_THE_LIMIT else ""
     waited = waited_s(slowest)
-    share = waited / slowest.step_s
+    step_s = free_step_s(slowest)
+    share = min(waited / step_s, 1.0)
     if share < _INPUT_IS_THE_LIMIT:
         return ""
     lines = sum(each.blocked_s > 0 for each in slowest.seen.loaders)
     at = f", at {lines} lines" if lines > 1 else ""
-    where = f"{1e3 * waited:.3g} of {1e3 * slowest.step_s:.3g} ms in the run that watches the input"
+    where = f"{1e3 * waited:.3g} of {1e3 * step_s:.3g} ms in the run that watches the input"
     where += at
     if others_wait_s(window) is None:
         return f"input: {share:.0%} of a step waits for the next batch ({where})"

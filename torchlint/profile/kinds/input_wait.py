@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed
 from torchlint.profile.loader_waits import (
+    free_step_s,
     others_wait_s,
     processors_of_a_rank,
     shown,
@@ -95,7 +96,7 @@ def _waits(waits: LoaderWaits, evidence: Evidence, window: Window[InputSeen]) ->
         return
     wait_ms = 1e3 * waits.blocked_s / window.steps
     cores = processors_of_a_rank(evidence)
-    waited = f"{wait_ms:.3g} of {1e3 * window.step_s:.3g} ms a step"
+    waited = f"{wait_ms:.3g} of {1e3 * free_step_s(window):.3g} ms a step"
     fact = f"{waited} in `next(loader)`{_stage(waits, window.steps)}"
     yield Observed(
         waits.place,

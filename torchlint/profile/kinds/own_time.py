@@ -115,7 +115,7 @@ def _without_residue(seen: PausesSeen) -> Iterator[OwnTime]:
         if asked.place is not None:
             calls[asked.place] += asked.seconds
     for each in seen.residue:
-        if each.calls:
+        if each.calls and each.place is not None:
             calls[each.place] += each.seconds
     for line in seen.own:
         left = line.seconds - calls.get(line.place, 0.0)
