@@ -49,7 +49,9 @@ def needed(pairs: int = 4, per_fix: bool = True, processors: int = 2, **known: A
 
 def test_the_time_grows_with_pairs_programs_and_the_start():
     assert needed(8).round == needed(4).round
-    assert needed(8).first_verdict - needed(4).first_verdict == pytest.approx(4 * needed().first_round)
+    assert needed(8).first_verdict - needed(4).first_verdict == pytest.approx(
+        4 * needed().first_round
+    )
     assert needed().round < needed().first_round < needed().round + needed().whole + 1
     assert needed(per_fix=True).round > 2 * needed(per_fix=False).round
     slow = needed(start_s=64.0)
