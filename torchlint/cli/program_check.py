@@ -211,7 +211,8 @@ class ProgramCheck:
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
     """Raises OutOfTime inside after so many seconds, wherever the program is, if this is the main
-    thread of a system with timers: joining the files of a large project takes long and asks nobody for the time."""
+    thread of a system with timers: joining the files of a large project asks nobody for the time.
+    """
     can = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if not math.isfinite(seconds) or not can:
         yield
