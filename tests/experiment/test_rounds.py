@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -85,6 +86,25 @@ def test_steady_runs_keep_the_warm_up(monkeypatch):
     assert set(runs.warmups) == {10}
     assert len(runs.warmups) == len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
     assert made.unsteady() == (0, 3 * made.plan.looks[0])
+
+
+def test_a_change_is_compared_with_both_runs_of_the_original(monkeypatch):
+    took = {ORIGINAL: [1.0] * 8, AGAIN: [4.0] * 8, CHANGED: [3.0] * 8}
+    made = measured(monkeypatch, Runs(took))
+    for before, after in made.pairs(ORIGINAL, CHANGED):
+        assert {each.seconds for each in before} == {2.0}  # the mean of ratios is a geometric one
+        assert {each.seconds for each in after} == {3.0}
+    for before, after in made.pairs(ORIGINAL, AGAIN):
+        assert {each.seconds for each in before} == {1.0}
+        assert {each.seconds for each in after} == {4.0}
+
+
+def test_the_mean_of_two_runs_is_that_of_their_steps():
+    shorter = replace(blocks([6.0])[0], steps=2, gpu=16.0)
+    (found,) = module.mean_of(blocks([12.0]), (shorter,))
+    assert (found.wall, found.gpu) == (6.0, None)
+    (found,) = module.mean_of((replace(shorter, gpu=4.0),), (shorter,))
+    assert found.seconds == 4.0
 
 
 def test_a_first_round_that_drifts_is_measured_again_after_twice_the_warm_up(monkeypatch):

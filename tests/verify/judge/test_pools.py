@@ -143,6 +143,15 @@ def test_a_gain_of_5_percent_is_found_on_the_quiet_machine():
     assert taken < 16
 
 
+def test_both_runs_of_the_original_find_more_than_one_of_them():
+    found, _ = ends("item_sync_malloc", faster=1.05)
+    with_one, _ = ends("item_sync_malloc", faster=1.05, both=False)
+    assert found[C] >= with_one[C] + 0.05
+    found, _ = ends(QUIET)
+    with_one, _ = ends(QUIET, both=False)
+    assert found[N] >= with_one[N] + 0.2
+
+
 def test_a_loss_of_5_percent_is_found_on_the_quiet_machine():
     found, _ = ends(QUIET, faster=1 / 1.05)
     assert found[S] >= 0.9

@@ -87,6 +87,33 @@ def test_noise_is_not_a_reason_where_the_margin_is_not_cleared_either():
     assert (found.verdict, found.why) == (Verdict.UNRESOLVED, "")
 
 
+@pytest.mark.parametrize(
+    ("pairs", "margin", "verdict", "why"),
+    [
+        (around(0.985, 0.002), MARGIN, Verdict.NEUTRAL, "slower, but within the margin of 2.0%"),
+        (
+            around(0.98, 0.005),
+            MARGIN,
+            Verdict.UNRESOLVED,
+            "slower, but perhaps within the margin of 2.0%",
+        ),
+        (
+            around(0.98, 0.005),
+            0.08,
+            Verdict.UNRESOLVED,
+            "slower, but perhaps within the machine's own noise of 8.0%",
+        ),
+        (around(1.015, 0.002), MARGIN, Verdict.NEUTRAL, ""),
+        (around(0.999, 0.002), MARGIN, Verdict.NEUTRAL, ""),
+    ],
+    ids="within on-the-edge in-the-noise faster the-same".split(),
+)
+def test_an_interval_below_1_that_is_not_slower_says_why(pairs, margin, verdict, why):
+    found = judged(pairs, margin=margin)
+    assert (found.verdict, found.why) == (verdict, why)
+    assert (found.estimate.strict[1] < 1) is bool(why)
+
+
 def test_noise_makes_nothing_neutral():
     assert judged(around(1.04, 0.003), margin=0.10).verdict is Verdict.UNRESOLVED
 

@@ -107,8 +107,10 @@ def verdicts(effects: Mapping[str, Pairs], margin: float, design: Design) -> dic
     settled: dict[str, Comparison] = {}
     for verdict, p_values in kinds.items():
         for key, level in holm(p_values, design.look_alpha / 2).items():
-            strict = samples[key].interval(2 * level)
-            settled[key] = Comparison(verdict, replace(estimates[key], strict=strict))
+            found = replace(estimates[key], strict=samples[key].interval(2 * level))
+            is_slower = verdict is Verdict.NEUTRAL and found.strict[1] < 1
+            why = f"slower, but within the margin of {design.margin:.1%}" if is_slower else ""
+            settled[key] = Comparison(verdict, found, why=why)
     # Holm's first level, at which every kind of verdict is refused to what is left.
     alpha = design.look_alpha / max(1, len(effects))
     return {
@@ -161,6 +163,10 @@ def _unresolved(found: Estimate, outlook: Outlook) -> Comparison:
     elif abs(sample.mean) - sample.half_width(outlook.alpha) > outlook.margin:
         noisy = exp(outlook.floor) - 1
         reasons.append(f"beyond the margin, but not beyond the machine's own noise of {noisy:.1%}")
+    elif sample.mean + sample.half_width(outlook.alpha) < 0:
+        edge = exp(outlook.floor) - 1
+        what = "margin" if outlook.floor <= outlook.margin else "machine's own noise"
+        reasons.append(f"slower, but perhaps within the {what} of {edge:.1%}")
     if needed is None and found.pairs > 1:
         reasons.append(f"even {MOST_PAIRS} pairs might not settle it")
     strict = sample.interval(outlook.alpha)
