@@ -33,7 +33,8 @@ class Block:
     between two events of its stream. `memory_mb` is the peak so far; `throttled` says whether the
     GPU's clock was held back, None if that is not known; `compiled` that `torch.compile` was at
     work in between; `altered` that instruments changed what a step does. `ranks` has the seconds
-    per step of each rank, if this block is that of the slowest of several.
+    per step of each rank, if this block is that of the slowest of several; `clock_mhz` is the GPU's
+    at its end, None if that is not known.
     """
 
     steps: int
@@ -45,6 +46,7 @@ class Block:
     compiled: bool = False
     altered: bool = False
     ranks: tuple[tuple[int, float], ...] = ()
+    clock_mhz: float | None = None
 
     @property
     def seconds(self) -> float:

@@ -6,6 +6,7 @@ import math
 import random
 import time
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import ExperimentError
@@ -57,8 +58,10 @@ def _mean(one: Block, other: Block) -> Block:
         gpu = None
     else:
         gpu = _middle(one.gpu / one.steps, other.gpu / other.steps) * one.steps
+    rates = one.clock_mhz, other.clock_mhz
     return replace(
         one,
+        clock_mhz=None if None in rates else fmean(each or 0.0 for each in rates),
         wall=_middle(one.wall / one.steps, other.wall / other.steps) * one.steps,
         cpu=_middle(one.cpu / one.steps, other.cpu / other.steps) * one.steps,
         gpu=gpu,

@@ -171,6 +171,18 @@ class Result:
     total: Comparison | None
     fixes: tuple[FixMeasurement, ...]
     exit: int
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """The GPU's clock at the end of each block: `mhz` is the lowest and the highest, but for the
+    odd block, `spread` how far they are apart as a share, and `apart` how much higher the clock was
+    on the second side. None: not known, and `why` says why."""
+
+    mhz: tuple[float, float] | None = None
+    spread: float | None = None
+    apart: float | None = None
+    why: str = ""
+
+
     summary: str = ""
     notes: tuple[str, ...] = ()
     unreached: tuple[str, ...] = ()
@@ -184,3 +196,15 @@ class Result:
     seconds: float = 0.0
     given: Given | None = Given()
     """None: the command makes the fixes itself."""
+    clocks: Clocks = Clocks()
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """A bound of `--require` on a counter of the changed program, or of the original if nothing is
+    changed: `held`, unless it was not counted (None, and `why`)."""
+
+    bound: str
+    value: float | None
+    held: bool | None
+    why: str = ""

@@ -161,12 +161,18 @@ def _why_unknown(numerics: Numerics) -> str:
     return numerics.why if numerics.agreement is Agreement.UNKNOWN else ""
 
 
+        found.clocks.mhz and f"GPU clock {_span(found.clocks.mhz)} MHz",
 def apart(found: Noise | None) -> str:
     """One sentence if identical programs lay further apart than chance explains, else empty."""
     if found is None or found.why or found.estimate.ci[0] <= 1 <= found.estimate.ci[1]:
         return ""
     return (
         f"The original against itself came to {against_itself(found)}, which does not hold 1; a "
+def _span(ends: tuple[float, float]) -> str:
+    low, high = (f"{each:.0f}" for each in ends)
+    return low if low == high else f"{low} to {high}"
+
+
         f"claim here has to exceed {percent(found.floor)}."
     )
 

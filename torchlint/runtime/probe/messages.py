@@ -222,6 +222,7 @@ class Timed:
     throttled: bool | None
     compiled: bool
     altered: bool = False
+    clock_mhz: int | None = None
 
 
 # recorded numbers ------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.intervals import Sample, estimate, exp, pair_values
 from torchlint.verify.judge.forecast import MOST_PAIRS, Outlook, pairs_for_margin, pairs_needed
+from torchlint.verify.judge.gpu_clock import clocks, why_apart, why_unfit
 from torchlint.verify.result import Comparison, Noise, Verdict
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def noise(pairs: Pairs, design: Design) -> Noise:
     differ and it may be by more than the margin. Whether they do is read off the interval that a
     verdict at this look needs. The one of 95 % would call an honest machine unfit at every
     twentieth look; this one did so in at most 3 of 100 draws from recorded pools, and an unfit
-    machine gets the next look before it is given up.
+    machine gets the next look before it is given up. So does one whose GPU changed its clock.
 
     Raises:
         ValueError: there are no pairs, or a block has no time.
@@ -75,7 +76,9 @@ def noise(pairs: Pairs, design: Design) -> Noise:
         )
     elif abs(sample.mean) > strict and reach > design.margin:
         why = f"identical programs differ, by up to {reach:.1%}: {_cause(pairs, sample)}"
-    return Noise(estimate, floor=floor, fit=not why, why=why)
+    rates = clocks(pairs)
+    why = why or why_unfit(rates)
+    return Noise(estimate, floor=floor, fit=not why, why=why, clocks=rates)
 
 
 def margin_of(design: Design, found: Noise) -> float:
@@ -107,17 +110,18 @@ def verdicts(effects: Mapping[str, Pairs], margin: float, design: Design) -> dic
     settled: dict[str, Comparison] = {}
     for verdict, p_values in kinds.items():
         for key, level in holm(p_values, design.look_alpha / 2).items():
-            found = replace(estimates[key], strict=samples[key].interval(2 * level))
-            is_slower = verdict is Verdict.NEUTRAL and found.strict[1] < 1
+            judged = replace(estimates[key], strict=samples[key].interval(2 * level))
+            is_slower = verdict is Verdict.NEUTRAL and judged.strict[1] < 1
             why = f"slower, but within the margin of {design.margin:.1%}" if is_slower else ""
-            settled[key] = Comparison(verdict, found, why=why)
+            settled[key] = Comparison(verdict, judged, why=why)
     # Holm's first level, at which every kind of verdict is refused to what is left.
     alpha = design.look_alpha / max(1, len(effects))
-    return {
+    found = {
         key: settled.get(key)
         or _unresolved(estimates[key], Outlook(samples[key], claim, fit, alpha))
         for key in effects
     }
+    return {key: _at_one_clock(each, effects[key]) for key, each in found.items()}
 
 
 def undecided(found: Mapping[str, Comparison], margin: float, design: Design) -> tuple[str, ...]:
@@ -152,6 +156,11 @@ def holm(p_values: Mapping[str, float], alpha: float) -> dict[str, float]:
             break
         fallen[key] = level
     return fallen
+
+
+def _at_one_clock(found: Comparison, pairs: Pairs) -> Comparison:
+    why = why_apart(clocks(pairs))
+    return replace(found, verdict=Verdict.UNRESOLVED, why=why) if why else found
 
 
 def _unresolved(found: Estimate, outlook: Outlook) -> Comparison:

@@ -108,6 +108,18 @@ def test_a_clock_that_is_held_back_is_noticed() -> None:
     assert seen == [False, False, False, True]
 
 
+def test_a_block_tells_the_clock_at_its_end() -> None:
+    cuda = FakeCuda()
+    cuda.rates = [1900, RuntimeError("no permission")]
+    clock = CudaClock(cuda)
+    seen = []
+    for _ in range(2):
+        clock.settle()
+        seen.append(clock.read().clock_mhz)
+    assert seen == [1900, None]
+    assert CpuClock().read().clock_mhz is None
+
+
 @pytest.mark.parametrize("error", [ModuleNotFoundError("pynvml"), RuntimeError("no permission")])
 def test_a_clock_that_cannot_be_read_is_not_asked_again(error: Exception) -> None:
     cuda = FakeCuda()

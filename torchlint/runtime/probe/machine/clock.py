@@ -27,6 +27,7 @@ class Reading:
         memory_mb: peak in MiB; of the process on the host, of what torch has allocated on a GPU
             since the warm-up.
         throttled: the GPU's clock is lower than it has been; None if it cannot be read.
+        clock_mhz: that clock at the end of the block.
     """
 
     wall: float
@@ -34,6 +35,7 @@ class Reading:
     gpu: float | None
     memory_mb: float
     throttled: bool | None
+    clock_mhz: int | None = None
 
 
 class CpuClock:
@@ -108,7 +110,7 @@ class CudaClock(CpuClock):
         """What was seen in the last block; `gpu` is None if its events cannot be compared."""
         gpu = seconds_between(self._first, self._last)
         memory_mb = self._cuda.max_memory_allocated() / MEGABYTE
-        return Reading(*self._elapsed(), gpu, memory_mb, self._throttled())
+        return Reading(*self._elapsed(), gpu, memory_mb, self._throttled(), self._rate)
 
     def _clock_rate(self) -> int | None:
         if not self._rates_known:
