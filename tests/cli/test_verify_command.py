@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.verify.sample_results import comparison, numerics, result
+from tests.report.verify.sample_results import comparison, counters, numerics, result
 from torchlint.cli import program_check, script_runs
 from torchlint.experiment import missing_packages as needs
 from torchlint.experiment.earlier_json import digests
@@ -349,6 +349,26 @@ def test_what_is_not_confirmed_can_be_required(torchlint, measuring, train):
     assert torchlint("verify", "train.py", "--require-confirmed").code == 3
     measuring.exit = 1
     assert torchlint("verify", "train.py", "--require-confirmed").code == 1
+
+
+def test_counters_can_be_required(torchlint, measuring, train):
+    measuring.alone = comparison(counters=counters())
+    assert torchlint("verify", "train.py", "--require", "reads<=3,recompiles<=0").code == 0
+    outcome = torchlint("verify", "train.py", "--require", "reads<=3", "--require", "batches<1")
+    assert outcome.code == 1
+    assert "batches<1 does not hold: the changed program comes to 1 batches a step." in outcome.text
+    assert "reads<=3 holds" in outcome.text
+    assert all(request.must_count for request, _ in measuring.asked)
+    assert torchlint("verify", "train.py").code == 0
+    assert not measuring.asked[-1][0].must_count
+
+
+@pytest.mark.parametrize("word", ["raeds<=0", "reads", "reads<=0,", "reads<=x"])
+def test_what_cannot_be_required_is_refused_before_anything_runs(torchlint, measuring, train, word):
+    outcome = torchlint("verify", "train.py", "--require", word)
+    assert outcome.code == 2
+    assert "--require" in outcome.err
+    assert not measuring.asked
 
 
 def test_json_goes_to_a_file_and_to_standard_output(torchlint, measuring, train, here):

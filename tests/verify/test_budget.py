@@ -69,6 +69,14 @@ def test_a_gpu_records_one_program_after_the_other():
     assert needed(device="cuda").seeded > needed(device="cpu").seeded
 
 
+def test_counting_is_a_part_of_the_time():
+    plain = needed()
+    counting = replace(plain, counted=7.0)
+    assert counting.first_verdict == plain.first_verdict + 7
+    assert counting.at_most == plain.at_most + 7
+    assert counting.rounds_s == plain.rounds_s == 4 * plain.round
+
+
 def test_without_a_budget_everything_is_measured():
     found = layout(None)
     assert len(found.variants) == 9

@@ -19,12 +19,15 @@ from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.program import script
 from torchlint.silence.tiers import Wanted
 from torchlint.verify import verification
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes
+from torchlint.verify.counts.counting import CountedSteps
 from torchlint.verify.fix_variants import only
+from torchlint.verify.result import Counters
 from torchlint.verify.verification import remarks, verify, without_a_fix
 
 TRAINS = """\
@@ -247,6 +250,29 @@ def test_a_patch_of_lines_that_do_not_run_is_not_measured(looks, tmp_path):
     result = verify(Request(program), Changes(program, patched=patched), silent)
     assert result.exit == 3
     assert result.summary.startswith("None of the changed lines ran in the steps that were")
+
+
+def test_without_a_fix_the_original_is_counted_if_something_is_required(looks, monkeypatch):
+    asked = []
+
+    def count(_jobs, _workspace, variants, steps, **_):
+        asked.append((variants, steps))
+        return {"original": Counters(10, reads=2)}, []
+
+    monkeypatch.setattr(verification, "count", count)
+    assert looks.verify().counters is None
+    result = looks.verify(must_count=True)
+    assert result.counters == Counters(10, reads=2)
+    assert result.summary.startswith("There is no fix to verify")
+    assert asked == [((), CountedSteps(10, 10))]
+
+
+def test_a_run_that_could_not_be_counted_is_a_note(looks, monkeypatch):
+    failed = Failed("error", "It broke.", name="original")
+    monkeypatch.setattr(verification, "count", lambda *_, **__: ({}, [failed]))
+    result = looks.verify(must_count=True)
+    assert result.counters is None
+    assert "A run that counted what a step does failed (original): It broke." in result.notes
 
 
 def test_what_has_no_fix_in_a_file_that_a_run_shows_says_why(looks):

@@ -49,7 +49,7 @@ _TIME: Final = ("pairs", "budget")
 _OF_FIXES: Final = ("select", "ignore", "hints", "pedantic", "target_torch", "safe_only")
 _NOT_MEASURED: Final = frozenset(
     (
-        *("words", "paths", "module", "yes", "require_confirmed"),
+        *("words", "paths", "module", "yes", "require_confirmed", "required"),
         *("verified", "apply", "unsafe", "show_fixes", "quiet"),
         *("details", "json_file", "html_file", "output_format"),
     )

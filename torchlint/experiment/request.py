@@ -64,6 +64,8 @@ class Request:
         keep_env: leave the allocator's settings and the threads as they are.
         stdin: what each run reads from its standard input; None: it has none.
         timeout_s: a run that sends nothing for this long has failed.
+        must_count: what a step does is counted even where the time runs short, or nothing is
+            changed.
         played: the GPU that the runs find; None: the machine's own, if it has one.
     """
 
@@ -85,6 +87,7 @@ class Request:
     timeout_s: float = 120.0
     design: Design = field(default_factory=Design)
     played: PlayedDevice | None = None
+    must_count: bool = False
 
     @property
     def deadline(self) -> float | None:

@@ -43,10 +43,11 @@ def variables(
         temporary: folder for the run's temporary files, in that of the workspace.
         more: on top of this process's own variables.
     """
+    is_counted = "counts" in settings.instruments
     values = {
         "PYTHONFAULTHANDLER": "1",
         # Sets of strings in the same order each time: vocabularies are made of them.
-        **({"PYTHONHASHSEED": "0"} if settings.mode == RECORD else {}),
+        **({"PYTHONHASHSEED": "0"} if settings.mode == RECORD or is_counted else {}),
         **_terminal_size(),
         **_compiled(temporary),
         **os.environ,

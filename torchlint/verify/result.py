@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -77,13 +77,55 @@ class Numerics:
 
 
 @dataclass(frozen=True, slots=True)
+class Counters:
+    """What one program does in a step, on average over `steps` steps after the warm-up; counted, so
+    it has no noise.
+
+    `reads` of values of tensors by the host; without a GPU those that would wait for one. `kernels`
+    are those of a GPU, and `bytes` go between the host and devices; without a GPU, a played one is
+    asked. `recompiles` are functions that
+    `torch.compile` compiled. `allocations` are asked of torch's allocator of the GPU; without one,
+    tensors that operations make. `batches` come from loaders. `flops` are floating-point operations
+    of products. None: not counted, and `missing` says why, by name.
+    """
+
+    steps: int
+    reads: float | None = None
+    operations: float | None = None
+    kernels: float | None = None
+    bytes: float | None = None
+    collectives: float | None = None
+    recompiles: float | None = None
+    allocations: float | None = None
+    batches: float | None = None
+    flops: float | None = None
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def of(self, name: str) -> float | None:
+        """The counter of this name, one of `COUNTERS`."""
+        value: float | None = getattr(self, name)
+        return value
+
+
+COUNTERS: Final = tuple(
+    each.name for each in fields(Counters) if each.name not in ("steps", "missing")
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """One changed program against the original."""
+    """One changed program against the original.
+
+    `counters` are those of the changed program. `less_work` says what it leaves out, if it computes
+    less than the original and its numbers do not show that this is right.
+    """
 
     verdict: Verdict
     estimate: Estimate | None = None
     numerics: Numerics | None = None
     why: str = ""
+    counters: Counters | None = None
+    less_work: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +172,18 @@ class FixMeasurement:
 
 
 @dataclass(frozen=True, slots=True)
+class Clocks:
+    """The GPU's clock at the end of each block: `mhz` is the lowest and the highest, but for the
+    odd block, `spread` how far they are apart as a share, and `apart` how much higher the clock was
+    on the second side. None: not known, and `why` says why."""
+
+    mhz: tuple[float, float] | None = None
+    spread: float | None = None
+    apart: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Noise:
     """The original against itself, in the same minutes: how much the machine varies.
 
@@ -142,6 +196,18 @@ class Noise:
     fit: bool
     why: str = ""
     numerics: Numerics | None = None
+    clocks: Clocks = Clocks()
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """A bound of `--require` on a counter of the changed program, or of the original if nothing is
+    changed: `held`, unless it was not counted (None, and `why`)."""
+
+    bound: str
+    value: float | None
+    held: bool | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,19 +237,10 @@ class Result:
     total: Comparison | None
     fixes: tuple[FixMeasurement, ...]
     exit: int
-@dataclass(frozen=True, slots=True)
-class Clocks:
-    """The GPU's clock at the end of each block: `mhz` is the lowest and the highest, but for the
-    odd block, `spread` how far they are apart as a share, and `apart` how much higher the clock was
-    on the second side. None: not known, and `why` says why."""
-
-    mhz: tuple[float, float] | None = None
-    spread: float | None = None
-    apart: float | None = None
-    why: str = ""
-
-
     summary: str = ""
+    counters: Counters | None = None
+    """Of the original."""
+    required: tuple[Required, ...] = ()
     notes: tuple[str, ...] = ()
     unreached: tuple[str, ...] = ()
     """What the script has and the steps whose numbers were compared did not come to."""
@@ -196,15 +253,3 @@ class Clocks:
     seconds: float = 0.0
     given: Given | None = Given()
     """None: the command makes the fixes itself."""
-    clocks: Clocks = Clocks()
-
-
-@dataclass(frozen=True, slots=True)
-class Required:
-    """A bound of `--require` on a counter of the changed program, or of the original if nothing is
-    changed: `held`, unless it was not counted (None, and `why`)."""
-
-    bound: str
-    value: float | None
-    held: bool | None
-    why: str = ""

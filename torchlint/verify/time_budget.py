@@ -36,7 +36,8 @@ class TimeNeeded:
     in addition where they are not; `likely_equal` says which is expected. `parts` is the share of
     each fix alone in one of them. `whole` is for one pair
     of the original and all fixes, `first_round` for that and one pair of each other variant apart,
-    as up to the first look, and `round` for one of all side by side.
+    as up to the first look, and `round` for one of all side by side. `counted` is for counting
+    what a step does, 0 if there is no room for that.
     """
 
     seeded: float
@@ -47,6 +48,7 @@ class TimeNeeded:
     first_round: float
     round: float
     looks: tuple[int, ...]
+    counted: float = 0.0
 
     @property
     def numbers(self) -> float:
@@ -62,13 +64,18 @@ class TimeNeeded:
     @property
     def first_verdict(self) -> float:
         """Until the speed of each variant can be judged for the first time."""
-        return self.numbers + self.looks[0] * self.first_round
+        return self.numbers + self.counted + self.rounds_s
+
+    @property
+    def rounds_s(self) -> float:
+        """For the pairs of the first look."""
+        return self.looks[0] * self.first_round
 
     @property
     def at_most(self) -> float:
         """Until the last look."""
         later = (self.looks[-1] - self.looks[0]) * self.round
-        return self.seeded + self.realigned + self.looks[0] * self.first_round + later
+        return self.seeded + self.realigned + self.counted + self.looks[0] * self.first_round + later
 
 
 @dataclass(frozen=True, slots=True)

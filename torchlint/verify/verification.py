@@ -12,6 +12,7 @@ from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.figures import listed
 from torchlint.experiment.jobs import Watcher
 from torchlint.experiment.machine import environment
+from torchlint.experiment.plan import declare
 from torchlint.experiment.rounds import Rounds
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
@@ -19,6 +20,8 @@ from torchlint.runtime.failures import TIMEOUT
 from torchlint.runtime.probe.messages import Lanes
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import Fixes
+from torchlint.verify.counts.counting import CountedSteps, count
+from torchlint.verify.counts.differences import with_counters
 from torchlint.verify.fix_variants import compared, rotations
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.numbers.agreement import compare
@@ -32,11 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from torchlint.experiment.first_look import FirstLook
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
     from torchlint.experiment.subject import Variant
     from torchlint.finding import Finding
     from torchlint.runtime.failures import Failed
-    from torchlint.verify.result import Comparison, FixMeasurement, Noise, Numerics
+    from torchlint.verify.result import Comparison, Counters, FixMeasurement, Noise, Numerics
     from torchlint.verify.time_budget import Layout
 
 
@@ -85,12 +89,15 @@ class _Verification(Session[Changes, Result]):
         self._recorder: VariantRecorder | None = None
         self._numerics: dict[str, Numerics] = {}
         self._told: dict[str, Verdict] = {}
+        self._counters: dict[str, Counters] = {}
         self._is_late = False
 
     def run(self) -> None:
         look, changes = self.look(), self.subject
         if changes.fixes is not None and not changes.ids:
             self._notes += without_a_fix(changes.fixes.unfixed, changes.program.file)
+            if self.request.must_count:
+                self._count(declare(self.request, look.original, ()), (), look)
             self.fail(_NO_FIX, 0)
             return
         exercised = self._exercised(look)
@@ -107,13 +114,17 @@ class _Verification(Session[Changes, Result]):
                 f"{beside_and_not_alone(look.clash)}, so each has a network of its own: a loopback "
                 "and no other machine."
             )
-        planned = self._planned = self._layout(look, changes)
+        planned = self._planned = self._with_counting(self._layout(look, changes), look)
         self._watcher.plan(planned, look.original.step_s)
         rounds = self._rounds = self._rounds_of(planned, look)
         self._judge = self._judge_of(rounds, look, exercised, planned)
         if planned.numbers_fit:
             self._recorder = self._recorder_of(planned, look, changes, rounds)
             self._compare(compared(planned.variants)[:1])
+        names = compared(planned.variants)
+        is_counted = self._has_room_to_count(planned, look, planned.needed.rounds_s)
+        if is_counted:
+            self._count(planned.plan, names, look)
         self._watcher.stage("Measuring pairs", of=self.request.design.looks[-1])
         self._is_late = rounds.measure(
             self._undecided,
@@ -121,6 +132,8 @@ class _Verification(Session[Changes, Result]):
             progress=self._progress,
             goes_on=self._goes_on,
         )
+        if not is_counted and self._has_room_to_count(planned, look, 0.0):
+            self._count(planned.plan, names, look)
 
     def _require_executed(
         self, look: FirstLook, exercised: Sequence[str], unseen: Sequence[str]
@@ -185,6 +198,7 @@ class _Verification(Session[Changes, Result]):
             fixes=fixes,
             exit=code,
             summary=summary,
+            counters=self._counters.get(ORIGINAL),
             notes=(*self._left_out(), *self._room_words(total), *self._notes, *self._remarks()),
             unreached=self._unreached(),
             side_effects=collect(self.workspace.folders(), self.subject.program.root),
@@ -220,13 +234,15 @@ class _Verification(Session[Changes, Result]):
         has_fixes = self.subject.fixes is not None
         if look is None:
             return None, None, ()
-        fixes = fix_results(self._reached(look), look, judge, numerics) if has_fixes else ()
+        reached, counters = self._reached(look), self._counters
+        fixes = fix_results(reached, look, judge, numerics, counters) if has_fixes else ()
         if judge is None:
             return None, None, fixes
         noise = judge.noise()
         if noise is not None:
             noise = replace(noise, numerics=numerics.get(ORIGINAL))
-        return noise, replace(judge.total(), numerics=numerics.get(CHANGED)), fixes
+        total = replace(judge.total(), numerics=numerics.get(CHANGED))
+        return noise, with_counters(total, counters.get(ORIGINAL), counters.get(CHANGED)), fixes
 
     def _unreached(self) -> tuple[str, ...]:
         records = self._recorder.records if self._recorder else {}
@@ -317,6 +333,56 @@ class _Verification(Session[Changes, Result]):
             on_gpu=look.original.device == "cuda",
         )
 
+    def _has_room_to_count(self, planned: Layout, look: FirstLook, after_s: float) -> bool:
+        """Whether there is time to count what a step does.
+
+        Args:
+            after_s: what else has to fit.
+        """
+        seconds, deadline = self._to_count_s(planned, look), self.workspace.deadline
+        if not seconds:
+            return False
+        if self.request.must_count or deadline is None:
+            return True
+        return time.monotonic() + seconds + after_s <= deadline
+
+    def _to_count_s(self, planned: Layout, look: FirstLook) -> float:
+        """Seconds that it probably takes to count what a step does; 0: it cannot be counted."""
+        steps = CountedSteps.of(planned.plan, look.original)
+        programs = 2 + len(compared(planned.variants))
+        return steps.seconds(look.original, programs, self._at_once(look)) if steps else 0.0
+
+    def _with_counting(self, planned: Layout, look: FirstLook) -> Layout:
+        """The layout with the time for that, if there is room."""
+        if not self._has_room_to_count(planned, look, planned.needed.first_verdict):
+            return planned
+        counted = self._to_count_s(planned, look)
+        return replace(planned, needed=replace(planned.needed, counted=counted))
+
+    def _count(self, plan: DeclaredPlan, variants: Sequence[Variant], look: FirstLook) -> None:
+        """What a step of each of these programs does, and of the original."""
+        steps = CountedSteps.of(plan, look.original)
+        if steps is None:
+            return
+        self._watcher.stage("Counting what a step does")
+        self._counters, failed = count(
+            self.jobs,
+            self.workspace,
+            variants,
+            steps,
+            anchor=look.anchor,
+            at_once=self._at_once(look),
+            timeout_s=self.patience_s(look.original.step_s * (steps.skip + steps.steps)),
+        )
+        if failed:
+            which, said = failed[0].name, failed[0].message
+            self._notes.append(f"A run that counted what a step does failed ({which}): {said}")
+
+    def _at_once(self, look: FirstLook) -> int:
+        """Runs that go side by side where nothing is timed."""
+        clashes = look.clash or (self._rounds and self._rounds.clash)
+        return 1 if look.original.device == "cuda" or clashes else processors()
+
     def _recorder_of(
         self, planned: Layout, look: FirstLook, changes: Changes, rounds: Rounds
     ) -> VariantRecorder:
@@ -327,7 +393,7 @@ class _Verification(Session[Changes, Result]):
             plan,
             look.anchor,
             compared(planned.variants),
-            at_once=1 if look.original.device == "cuda" or rounds.clash else processors(),
+            at_once=self._at_once(look),
             timeout_s=self.patience_s(
                 look.original.step_s * (plan.numeric_first + plan.numeric_steps)
             ),

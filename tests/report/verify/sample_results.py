@@ -14,12 +14,15 @@ from torchlint.runtime.probe.messages import Lanes
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
+    Clocks,
     Comparison,
+    Counters,
     FixMeasurement,
     FixPlace,
     Given,
     Noise,
     Numerics,
+    Required,
     Result,
     Verdict,
 )
@@ -82,6 +85,12 @@ def numerics(
         losses=tuple(losses),
         envelope=tuple(envelope),
     )
+
+
+def counters(**changes: object) -> Counters:
+    """Of a step on a GPU, all that can be counted."""
+    known = Counters(10, 3, 412.5, 300, 4096, 2, 0, 120, 1, 6.2e9)
+    return replace(known, **changes)  # type: ignore[arg-type]
 
 
 def comparison(
@@ -202,15 +211,24 @@ def full() -> Result:
     """A small verification in which no field is None or empty."""
     measured = estimate(1.3, pairs_needed=7)
     numbers = numerics(Agreement.ROUNDING, steps=6, apart=1e-7, why="inside the envelope")
-    both = Comparison(Verdict.UNRESOLVED, measured, numbers, "too few pairs")
+    both = Comparison(
+        Verdict.UNRESOLVED,
+        measured,
+        numbers,
+        "too few pairs",
+        counters(reads=0.1, missing={"kernels": "torch's profiler could not be used"}),
+        "1 → 0.5 batches a step",
+    )
     return result(
         argv=("-m", "pkg.train", "--epochs", "1"),
         environment=environment(
             device="cuda", gpu={"name": "A GPU"}, processes=2, nodes=("a", "b")
         ),
-        aa=Noise(measured, 0.012, fit=True, why="quiet", numerics=numbers),
+        aa=Noise(measured, 0.012, True, "quiet", numbers, Clocks((1950, 1980), 0.02, 0.001, "-")),
         total=both,
         fixes=(fix(1, alone=both, after=2.0, hidden_by="data loading"),),
+        counters=counters(missing={"bytes": "there is no GPU"}),
+        required=(Required("reads<=0", 0.1, held=False, why="a reason"),),
         notes=("A note.",),
         unreached=("evaluation (train.py:40)",),
         sources={"train.py": "ab" * 32},

@@ -11,6 +11,7 @@ import pytest
 from tests.report.measured.test_measured_json import told
 from tests.report.verify.sample_results import (
     comparison,
+    counters,
     declared,
     estimate,
     fix,
@@ -34,7 +35,8 @@ def test_what_was_not_measured_has_the_same_keys() -> None:
     nothing, known = told(result(total=empty, fixes=(fix(alone=empty, after=1.0),))), told(full())
     assert nothing["total"].keys() == known["total"].keys() == known["fixes"][0]["after"].keys()
     assert nothing["fixes"][0].keys() == known["fixes"][0].keys() > known["total"].keys()
-    assert nothing["aa"].keys() == known["total"].keys() | {"fit", "floor"}
+    of_changes = {"counters", "less_work"}
+    assert nothing["aa"].keys() == (known["total"].keys() - of_changes) | {"fit", "floor", "clocks"}
     assert (
         nothing["total"]["ratio"] is nothing["total"]["ci"] is nothing["total"]["numerics"] is None
     )
@@ -89,6 +91,11 @@ def test_measured_numbers_are_short_and_losses_exact() -> None:
     assert found["total"]["ratio"] == 1.33333
     assert found["total"]["numerics"]["largest"] == 0.333333
     assert found["total"]["numerics"]["losses"] == [[loss, loss]]
+
+
+def test_what_was_counted_is_exact() -> None:
+    found = told(result(counters=counters(flops=123456789, reads=1 / 3)))["counters"]
+    assert (found["flops"], found["reads"], found["operations"]) == (123456789, 1 / 3, 412.5)
 
 
 @pytest.mark.parametrize("found", [full(), rich()], ids=["full", "rich"])

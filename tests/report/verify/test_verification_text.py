@@ -10,6 +10,7 @@ from tests.report.measured.test_measured_json import told
 from tests.report.strict_page import Page
 from tests.report.verify.sample_results import (
     comparison,
+    counters,
     environment,
     estimate,
     fix,
@@ -28,6 +29,7 @@ from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
     Noise,
+    Required,
     Result,
     Verdict,
 )
@@ -54,6 +56,53 @@ def test_what_is_folded_is_counted_and_found_in_the_json(count: int) -> None:
     assert "--details" in folded
     assert shown >= 6
     assert text(many(count), 80, details=True).count("dataloader-no-workers") == count
+
+
+def test_what_is_done_fewer_of_is_in_the_report_and_the_rest_in_the_details() -> None:
+    before = counters(kernels=None, missing={"kernels": "there is no GPU"})
+    after = counters(reads=0, kernels=None)
+    alone = comparison(counters=after)
+    found = result(counters=before, total=alone, fixes=(fix(1, alone=alone), fix(2)))
+    assert "counts a step: reads 3 → 0 machine" in flat(found)
+    details = flat(found, details=True)
+    assert "counts a step: reads 3 · operations 412.5 · bytes copied 4.1 k" in details
+    assert "TL101: reads 3 → 0 total: reads 3 → 0 not counted: kernels (there is no GPU)" in details
+    assert "not counted" not in flat(found)
+    shown = page(found)
+    assert "What a step does" in shown
+    assert "Not counted: kernels (there is no GPU)." in shown
+
+
+def test_where_nothing_differs_no_counts_are_shown() -> None:
+    found = result(counters=counters(), total=comparison(counters=counters()))
+    assert "counts" not in text(found)
+    assert "counts" in text(found, details=True)
+
+
+def test_less_work_is_a_reason_of_its_own() -> None:
+    less = comparison(counters=counters(), less_work="1 → 0.5 batches a step")
+    found = result(counters=counters(batches=1), total=less, fixes=())
+    assert "LESS WORK (total): 1 → 0.5 batches a step" in flat(found)
+    assert "LESS WORK" in page(found)
+
+
+def test_an_unfit_machine_hides_no_counts() -> None:
+    unfit = Noise(estimate(1.1), 0.2, fit=False, why="identical programs may differ")
+    why = f"does fewer: 3 → 0 reads a step; {unfit.why}"
+    found = result(aa=unfit, total=comparison(Verdict.UNRESOLVED, why=why), fixes=())
+    assert "UNRESOLVED (total): does fewer: 3 → 0 reads a step machine" in flat(found)
+
+
+def test_bounds_are_listed_with_what_came_of_them() -> None:
+    bounds = (
+        Required("reads<=0", 0, held=True),
+        Required("bytes<1", 4, held=False),
+        Required("kernels<9", None, held=None, why="there is no GPU"),
+    )
+    found = result(required=bounds, counters=counters())
+    for shown in (flat(found), flat(found, details=True), page(found)):
+        for words in ("reads<=0 holds", "bytes<1 DOES NOT HOLD", "kernels<9 is not known"):
+            assert words in shown
 
 
 def test_nothing_is_called_folded_where_all_is_shown() -> None:

@@ -14,7 +14,7 @@ from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.probe.messages import Lanes
 from torchlint.verify.fix_variants import only, without
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
-from torchlint.verify.result import Agreement, Comparison, Numerics, Verdict
+from torchlint.verify.result import Agreement, Comparison, Counters, Numerics, Verdict
 
 PAIRS = 8
 
@@ -262,6 +262,29 @@ def test_a_slower_fix_ends_with_1(where):
     code, said = concluded(**{where: Comparison(Verdict.SLOWER, ESTIMATE)})
     assert code == 1
     assert "slower" in said
+
+
+@pytest.mark.parametrize("where", ["total", "alone"])
+def test_left_out_work_is_said_in_the_first_place(where):
+    less = Comparison(Verdict.CONFIRMED, ESTIMATE, less_work="1 → 0.5 batches a step")
+    code, said = concluded(**{where: less})
+    assert code == 0
+    assert said.endswith("does less work: 1 → 0.5 batches a step.")
+
+
+def test_what_was_counted_of_a_fix_is_that_of_the_program_with_it_alone():
+    counters = {
+        ORIGINAL: Counters(10, reads=3),
+        CHANGED: Counters(10, reads=0),
+        only("a"): Counters(10, reads=1),
+    }
+    found = judge(THREE, gpu_only=("c",))
+    fixes = fix_results(fixes_of("a", "b", "c"), look(), found, counters=counters)
+    assert [fix.alone.counters and fix.alone.counters.reads for fix in fixes] == [1, None, None]
+    counters[only("c")] = Counters(10, reads=2)
+    fixes = fix_results(fixes_of("a", "b", "c"), look(), found, counters=counters)
+    assert fixes[2].alone.verdict is Verdict.NOT_MEASURABLE
+    assert fixes[2].alone.why.startswith("does fewer: 3 → 2 reads a step; it avoids waiting")
 
 
 def test_what_the_budget_left_open_ends_with_7():

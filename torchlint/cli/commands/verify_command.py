@@ -31,6 +31,7 @@ Examples:
   torchlint verify train.py --total-only           all fixes together, in half the time
   torchlint verify train.py --with mine.patch      your own change instead of torchlint's fixes
   torchlint verify train.py --against other.py     another script; the same one shows the noise
+  torchlint verify train.py --require 'reads<=0'   fail if a step still reads values of tensors
   torchlint fix --verified train.py --apply        make only the fixes that are faster and correct
 
 The script runs many times, for a few seconds each, and is then stopped. Changed sources are
@@ -39,16 +40,26 @@ these arguments and this session.
 
 Exit codes:
   0  no fix is SLOWER, and no numbers DIFFER
-  1  a fix is SLOWER, or its numbers DIFFER
+  1  a fix is SLOWER, its numbers DIFFER, or a bound of `--require` does not hold
   2  wrong usage, a package is missing, or `--device cuda` and the script uses no GPU
-  3  inconclusive: the machine is too noisy, nothing of the change was run, or it is not
-     CONFIRMED with `--require-confirmed`
+  3  inconclusive: the machine is too noisy, nothing of the change was run, it is not
+     CONFIRMED with `--require-confirmed`, or a counter of `--require` is not known
   4  the original script failed
   5  the changed script failed, and the original did not
   6  no training or inference steps were found
   7  the time budget ran out, or a run stopped responding
   130  stopped by Ctrl-C; what was known is printed
 """
+
+
+def _bounds(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> Any:
+    """Bounds on counters; ends the command where a word is none."""
+    from torchlint.verify.counts.requirements import RequirementError, bounds
+
+    try:
+        return bounds(words)
+    except RequirementError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
 
 
 @click.command("verify", cls=ScriptCommand, epilog=_EPILOG)
@@ -86,6 +97,15 @@ Exit codes:
 )
 @run_options
 @click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
+@click.option(
+    "--require",
+    "required",
+    callback=_bounds,
+    multiple=True,
+    metavar="COUNTER<=N",
+    help="Exit with 1 unless a step of the changed program does no more than this, as "
+    "'reads<=0,recompiles<=0'; may be repeated.",
+)
 @report_options(
     OF_VERIFICATION,
     details="Print the plan, the noise and the machine as well.",
@@ -108,7 +128,13 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     request = request_from(program, given, begun)
     progress = VerificationProgress(sys.stderr)
     changes = changes_from(request, options, given, progress)
+    required = given["required"]
+    request = replace(request, must_count=bool(required))
     result = run(request, changes, progress, yes=given["yes"])
+    if required:
+        from torchlint.verify.counts.requirements import held_to
+
+        result = held_to(result, required)
     given_words = given_to(click.get_current_context(), fix)
     # Whoever runs the offered command may have nothing for the script to read.
     others = given_words.others or bool(request.stdin)

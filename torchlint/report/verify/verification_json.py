@@ -9,8 +9,10 @@ from torchlint.experiment.intervals import Estimate
 from torchlint.report.measured import measured_json
 from torchlint.report.measured.measured_json import Json, Shape, laid_out, spliced
 from torchlint.verify.result import (
+    COUNTERS,
     SCHEMA,
     Comparison,
+    Counters,
     FixMeasurement,
     Given,
     Noise,
@@ -47,12 +49,22 @@ def _finite(values: Sequence[float]) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in values]
 
 
+def _counters(counters: Counters, keys: Json) -> Json:
+    """What was counted is exact."""
+    return {**keys, **{name: _whole(counters.of(name)) for name in COUNTERS}}
+
+
+def _whole(value: float | None) -> float | None:
+    return int(value) if value is not None and float(value).is_integer() else value
+
+
 def _given(_: Given, keys: Json) -> Json:
     """Without what only the command reads that is running."""
     return {name: value for name, value in keys.items() if name != "stdin"}
 
 
 _SHAPES: Final[Mapping[type, Shape]] = {
+    Counters: _counters,
     Given: _given,
     Comparison: lambda _, keys: spliced(keys, "estimate", Estimate),
     Noise: _noise,

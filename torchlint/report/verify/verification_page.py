@@ -12,7 +12,7 @@ from torchlint.report.verify import verification_words as words
 from torchlint.report.verify.verification_json import document
 
 if TYPE_CHECKING:
-    from torchlint.verify.result import Result
+    from torchlint.verify.result import Counters, Result
 
 _LINES: Final = 600
 _LISTED: Final = 100
@@ -44,8 +44,20 @@ def render(result: Result) -> str:
         tone=charts.tone,
         ratio_ticks=ratio_ticks,
         losses=charts.losses,
+        counted_columns=counted_columns,
         diff_lines=diff_lines,
     )
+
+
+def counted_columns(result: Result) -> list[tuple[str, Counters]]:
+    """The counters of the original, of each fix alone and of the whole change."""
+    names = words.names(result)
+    columns = [("original", result.counters)]
+    if len(result.fixes) > 1:
+        columns += [(names[fix.id], fix.alone.counters) for fix in result.fixes]
+    if result.total is not None:
+        columns.append(("changed", result.total.counters))
+    return [(title, found) for title, found in columns if found is not None]
 
 
 def diff_lines(diff: str) -> tuple[list[tuple[str, str]], int]:

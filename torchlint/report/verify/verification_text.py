@@ -162,7 +162,36 @@ class _VerificationText(TextPage):
         """What the figures hold for, in one line, and what reached the real world."""
         step = [] if result.total else self.labelled("step", *words.step(result))
         machine = self.labelled("machine", *words.machine_in_short(result))
-        return [*step, *machine, *self.outside(result.side_effects, "", details=False)]
+        return [
+            *step,
+            *self._counts(result),
+            *machine,
+            *self.outside(result.side_effects, "", details=False),
+        ]
+
+    def _counts(self, result: Result) -> list[str]:
+        """What the whole change does fewer or more of, and the bounds."""
+        changed = result.total.counters if result.total else None
+        known = words.counted(result.counters, changed) if changed else []
+        if not changed and result.required:
+            known = words.counted(result.counters)
+        return [
+            *self.labelled("counts", *_led("a step", known)),
+            *self.labelled("require", *words.required(result)),
+        ]
+
+    def _counts_in_full(self, result: Result) -> list[str]:
+        """What a step of the original does, what each change changes, and what is not known."""
+        original, names = result.counters, words.names(result)
+        changes = [(names[fix.id], fix.alone.counters) for fix in result.fixes]
+        if len(result.fixes) != 1 and result.total is not None:
+            changes.append(("total", result.total.counters))
+        lines = self.labelled("counts", *_led("a step", words.counted(original)))
+        for name, changed in changes:
+            known = words.counted(original, changed) if changed else []
+            lines += self.labelled("", *_led(name, known))
+        lines += self.labelled("", *(f"not counted: {each}" for each in words.uncounted(original)))
+        return [*lines, *self.labelled("require", *words.required(result))]
 
     def details(self, result: Result) -> list[str]:
         """The same with all that the short report leaves out."""
@@ -175,6 +204,7 @@ class _VerificationText(TextPage):
             *self.labelled("step", *words.step(result)),
             *self.labelled("noise", *(words.noise(result.aa) if result.aa else ())),
             *self.labelled("also", *words.witnesses(result.total)),
+            *self._counts_in_full(result),
             *self.labelled("missing", f"not measured: {missing}" if missing else ""),
             *self.outside(result.side_effects, result.environment.sandbox, details=True),
             *self.labelled("valid", words.SESSION_ONLY if measured else ""),
@@ -189,6 +219,11 @@ class _VerificationText(TextPage):
             *self.command("" if first else "apply", command),
             *([self.paint.dim(more)] if result.total is not None and not details else []),
         ]
+
+
+def _led(name: str, facts: Sequence[str]) -> list[str]:
+    """The facts, of which the first begins with what they are about."""
+    return [f"{name}: {each}" if at == 0 else each for at, each in enumerate(facts)]
 
 
 def _cells(fix: FixMeasurement, *, named: bool) -> Sequence[str]:

@@ -21,7 +21,9 @@ from torchlint.experiment.figures import (
 from torchlint.experiment.machine import UNKNOWN_DEVICE
 from torchlint.report.measured.measured_words import next_command, processors, told
 from torchlint.report.terminal.safe_text import plural
-from torchlint.verify.result import Agreement, Verdict
+from torchlint.verify.counts.differences import UNITS, count_in_words, differing
+from torchlint.verify.counts.differences import before_and_after as count_before_and_after
+from torchlint.verify.result import COUNTERS, Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +31,14 @@ if TYPE_CHECKING:
     from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.machine import Environment
     from torchlint.experiment.plan import DeclaredPlan
-    from torchlint.verify.result import Comparison, FixMeasurement, Noise, Numerics, Result
+    from torchlint.verify.result import (
+        Comparison,
+        Counters,
+        FixMeasurement,
+        Noise,
+        Numerics,
+        Result,
+    )
 
 CPU_BANNER: Final = "CPU ratios do not predict GPU ratios."
 SESSION_ONLY: Final = (
@@ -56,7 +65,8 @@ LEVELS: Final = (
     "Both programs began with the same weights, and each sample drew random numbers of its own.",
 )
 """How far random numbers were realigned to compare two programs."""
-_AGAINST: Final = (Verdict.SLOWER.value, Agreement.DIFFERS.value)
+LESS_WORK: Final = "LESS WORK"
+_AGAINST: Final = (Verdict.SLOWER.value, Agreement.DIFFERS.value, LESS_WORK)
 
 
 def apply_command(result: Result) -> str:
@@ -151,28 +161,28 @@ def noise(found: Noise) -> list[str]:
     return told(
         f"against itself {against_itself(found)}",
         "floor unknown" if floor == UNKNOWN else f"floor {floor}",
+        found.clocks.mhz and f"GPU clock {_span(found.clocks.mhz)} MHz",
         "fit for claims" if found.fit else "UNFIT for claims",
         found.why,
         numerics and f"its numbers: {_why_unknown(numerics) or numerics.agreement.value}",
     )
 
 
+def _span(ends: tuple[float, float]) -> str:
+    low, high = (f"{each:.0f}" for each in ends)
+    return low if low == high else f"{low} to {high}"
+
+
 def _why_unknown(numerics: Numerics) -> str:
     return numerics.why if numerics.agreement is Agreement.UNKNOWN else ""
 
 
-        found.clocks.mhz and f"GPU clock {_span(found.clocks.mhz)} MHz",
 def apart(found: Noise | None) -> str:
     """One sentence if identical programs lay further apart than chance explains, else empty."""
     if found is None or found.why or found.estimate.ci[0] <= 1 <= found.estimate.ci[1]:
         return ""
     return (
         f"The original against itself came to {against_itself(found)}, which does not hold 1; a "
-def _span(ends: tuple[float, float]) -> str:
-    low, high = (f"{each:.0f}" for each in ends)
-    return low if low == high else f"{low} to {high}"
-
-
         f"claim here has to exceed {percent(found.floor)}."
     )
 
@@ -180,6 +190,31 @@ def _span(ends: tuple[float, float]) -> str:
 def against_itself(found: Noise) -> str:
     """The ratio of identical programs with the 95 % interval that the floor is read off."""
     return f"{TIMES}{ratio(found.estimate.ratio)} {interval(found.estimate.ci)}"
+
+
+def counted(before: Counters | None, after: Counters | None = None) -> list[str]:
+    """What a step does, fact by fact: of one program, or of two what differs."""
+    if before is None:
+        return []
+    if after is not None:
+        names = differing(before, after)
+        return [f"{UNITS[name]} {count_before_and_after(name, before, after)}" for name in names]
+    known = [name for name in COUNTERS if before.of(name) is not None]
+    return [f"{UNITS[name]} {count_in_words(name, before.of(name))}" for name in known]
+
+
+def uncounted(found: Counters | None) -> list[str]:
+    """What was not counted and why, one reason after the other."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in (found.missing if found else {}).items():
+        by_reason.setdefault(why, []).append(UNITS[name])
+    return [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
+
+
+def required(result: Result) -> list[str]:
+    """The bounds of `--require`, and whether each holds."""
+    words = {True: "holds", False: "DOES NOT HOLD", None: "is not known"}
+    return [f"{each.bound} {words[each.held]}" for each in result.required]
 
 
 def witnesses(total: Comparison | None) -> list[str]:
@@ -305,7 +340,8 @@ def reasons(result: Result) -> list[tuple[str, list[str], str]]:
     if result.total is not None:
         compared.append(("total", result.total, None))
     said = [(key, name) for name, alone, after in compared for key in _reasons(alone, after)]
-    said = [each for each in said if not unfit or not each[0][1].startswith(unfit)]
+    said = [(_but_for(unfit, key), name) for key, name in said]
+    said = [each for each in said if each[0][1]]
     for fix in result.fixes:
         if fix.hidden_by:
             waits = f"after the others, the step waits for {fix.hidden_by}"
@@ -314,6 +350,12 @@ def reasons(result: Result) -> list[tuple[str, list[str], str]]:
         ids_by_reason.setdefault(key, []).append(name)
     against_first = sorted(ids_by_reason, key=lambda key: key[0] not in _AGAINST)
     return [(word, ids_by_reason[word, why], why) for word, why in against_first]
+
+
+def _but_for(unfit: str, key: tuple[str, str]) -> tuple[str, str]:
+    """A word with its reason, less that the machine is unfit and what follows it."""
+    word, why = key
+    return word, why.partition(unfit)[0].rstrip("; ") if unfit and unfit in why else why
 
 
 def unmeasured(result: Result) -> list[tuple[Verdict, str, list[FixMeasurement]]]:
@@ -363,6 +405,8 @@ def _reasons(alone: Comparison, after: Comparison | None) -> Iterator[tuple[str,
         yield numerics.agreement.value, why_numbers(numerics) or "the computed numbers differ"
     elif numerics is not None and numerics.why and not numerics.agreement.is_good:
         yield numerics.agreement.value, numerics.why
+    if alone.less_work:
+        yield LESS_WORK, alone.less_work
     if after is not None:
         for word in (after.verdict.value, agreement(after.numerics).value):
             if word in _AGAINST:

@@ -599,9 +599,37 @@ class ExchangesSeen:
     between_two: int = 0
 
 
+@dataclass(slots=True)
+class CountsSeen:
+    """How much the steps of a window do, on the thread that takes them.
+
+    Args:
+        why: says why `operations`, `copied`, `collectives` and `flops`, and without a GPU the
+            `allocations`, are not known; empty: they are.
+        kernels: of a GPU; None without one, or if they could not be seen.
+        allocations: asked of torch's allocator of the GPU; without one, tensors that operations
+            have made. None: not known.
+        copied: bytes from one device to another, the host among them.
+        batches: that loaders have handed out.
+        flops: of products; None if those of an operation are not known.
+    """
+
+    why: str = ""
+    on_gpu: bool = False
+    has_ranks: bool = False
+    operations: int = 0
+    kernels: int | None = None
+    allocations: int | None = 0
+    copied: int = 0
+    collectives: int = 0
+    batches: int = 0
+    flops: int | None = 0
+
+
 INSTRUMENTS: dict[str, type] = {
     each.__name__.removesuffix("Seen").lower(): each
     for each in (
+        CountsSeen,
         ExchangesSeen,
         SwitchesSeen,
         EvaluationSeen,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
+from torchlint.verify.counts.differences import with_counters
 from torchlint.verify.fix_variants import variant_with
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
 from torchlint.verify.result import Agreement, Comparison, FixMeasurement, FixPlace, Verdict
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.experiment.rounds import Pairs, Rounds
     from torchlint.runtime.survey_reader import Survey
     from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
-    from torchlint.verify.result import Noise, Numerics
+    from torchlint.verify.result import Counters, Noise, Numerics
 
 _NO_PAIR: Final = "no pair was measured"
 _LANES: Final = {
@@ -140,13 +141,15 @@ def fix_results(
     look: FirstLook,
     judge: Judge | None = None,
     numerics: Mapping[str, Numerics] | None = None,
+    counters: Mapping[str, Counters] | None = None,
 ) -> tuple[FixMeasurement, ...]:
     """One result for each fix of a file that the program imports.
 
     Args:
         judge: knows the measured fixes; None if nothing was measured.
-        numerics: by variant.
+        numerics, counters: by variant.
     """
+    counted = counters or {}
     measured = judge.ids if judge else ()
     alone = judge.alone() if judge else {}
     after = judge.after() if judge else {}
@@ -156,8 +159,9 @@ def fix_results(
             why = "none of its lines ran in the steps that were looked at"
             results.append(_result(fixes, fix, look, Comparison(Verdict.NOT_EXERCISED, why=why)))
             continue
-        numbers = (numerics or {}).get(variant_with(measured, (fix.id,)))
-        mine = replace(alone[fix.id], numerics=numbers)
+        name = variant_with(measured, (fix.id,))
+        mine = replace(alone[fix.id], numerics=(numerics or {}).get(name))
+        mine = with_counters(mine, counted.get(ORIGINAL), counted.get(name))
         more = after.get(fix.id)
         result = _result(fixes, fix, look, mine, more)
         results.append(replace(result, hidden_by=_hidden_by(mine, more, look.changed)))
@@ -217,6 +221,9 @@ def conclusion(
     for who, each in compared:
         if each.verdict is Verdict.SLOWER:
             return 1, f"{who} makes the step slower."
+    less = next(
+        (f"{who} does less work: {each.less_work}." for who, each in compared if each.less_work), ""
+    )
     unsettled = total.verdict is Verdict.UNRESOLVED or any(
         each.estimate and each.verdict is Verdict.UNRESOLVED for _, each in compared
     )
@@ -226,4 +233,4 @@ def conclusion(
         return 7, f"{ended} Until then, {unfit}." if unfit else ended
     if unfit:
         return 3, f"No verdict on speed: {unfit}."
-    return 0, ""
+    return 0, less

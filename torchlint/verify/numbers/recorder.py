@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.experiment.errors import no_steps_from
 from torchlint.experiment.first_look import clash_of
+from torchlint.experiment.side_by_side import attempts
 from torchlint.experiment.subject import CHANGED, ORIGINAL, Variant
 from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import Failed, not_understood
@@ -170,15 +170,7 @@ def record_all(
     """The records of several jobs in their order, `at_once` of them side by side; a failure takes
     the place of its record."""
 
-    def attempt(job: Job) -> Recorded | Failed:
-        try:
-            return record(job, workspace, timeout_s=timeout_s)
-        except Failed as failed:
-            return failed
+    def attempt(job: Job) -> Recorded:
+        return record(job, workspace, timeout_s=timeout_s)
 
-    with ThreadPoolExecutor(max(1, at_once)) as pool:
-        try:
-            return list(pool.map(attempt, jobs))
-        except BaseException:
-            workspace.stop()  # else the pool would wait until every run has ended
-            raise
+    return attempts(attempt, jobs, workspace, at_once=at_once)

@@ -1,0 +1,1 @@
+"""How much a step does, counted rather than timed."""
