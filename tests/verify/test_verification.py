@@ -26,7 +26,7 @@ from torchlint.verify import verification
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes
 from torchlint.verify.counts.counting import CountedSteps
-from torchlint.verify.fix_variants import only
+from torchlint.verify.fix_variants import only, variants_of
 from torchlint.verify.result import Counters
 from torchlint.verify.verification import remarks, verify, without_a_fix
 
@@ -265,6 +265,27 @@ def test_without_a_fix_the_original_is_counted_if_something_is_required(looks, m
     assert result.counters == Counters(10, reads=2)
     assert result.summary.startswith("There is no fix to verify")
     assert asked == [((), CountedSteps(10, 10))]
+
+
+@pytest.mark.parametrize(
+    ("left_s", "must_count", "has_room"),
+    [(None, False, True), (30.0, False, True), (10.0, False, False), (10.0, True, True)],
+    ids="no-budget room no-room required".split(),
+)
+def test_what_a_step_does_is_counted_where_there_is_room(monkeypatch, left_s, must_count, has_room):
+    monkeypatch.setattr(verification, "processors", lambda: 2)
+    monkeypatch.setattr(verification.time, "monotonic", lambda: 100.0)
+    request = Request(script(__file__, ()), must_count=must_count)
+    session = verification._Verification(request, None, None)
+    deadline = None if left_s is None else 100.0 + left_s
+    session.workspace = SimpleNamespace(deadline=deadline)
+    planned = SimpleNamespace(
+        plan=SimpleNamespace(warmup=10), variants=variants_of(("a",), per_fix=True)
+    )
+    seen = survey(start_s=4.0, step_s=0.01)
+    # Two turns of two, and as many with a played GPU, of 4.5 s each.
+    assert session._to_count_s(planned, FirstLook(seen, seen)) == pytest.approx(18.0)
+    assert session._has_room_to_count(planned, FirstLook(seen, seen), 10.0) is has_room
 
 
 def test_a_run_that_could_not_be_counted_is_a_note(looks, monkeypatch):
