@@ -14,7 +14,12 @@ from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.step_limit import first_limit, lanes_of, limit_of
-from torchlint.runtime.probe.instrument_messages import InputSeen, ReadsSeen
+from torchlint.runtime.probe.instrument_messages import (
+    InputSeen,
+    PausesSeen,
+    ReadsSeen,
+    WorkerThreads,
+)
 from torchlint.runtime.probe.messages import Lanes
 
 
@@ -141,3 +146,12 @@ def test_what_others_take_from_the_thread_is_no_part_of_the_step_that_waits() ->
     waits = InputSeen([loader(wait_s=0.2)])
     assert limit(ranks(waits), cpu_s=0.01).startswith("processor")
     assert limit(ranks(waits, held_s=0.5), cpu_s=0.01).startswith("input: 40% of a step waits")
+
+
+def test_a_processor_that_its_own_workers_have_is_not_taken_by_others() -> None:
+    first = WorkerThreads("Images", 8, 2, seconds=1.0, ran_s=0.2, held_s=1.0)
+    window = ranks(PausesSeen(threads=[first]), held_s=0.37)
+    said = "; its own workers take the processor from it for 37% of a step"
+    assert limit(window, cpu_s=0.006, ranks=1).endswith(said)
+    idle = ranks(PausesSeen(threads=[replace(first, ran_s=0.02)]), held_s=0.37)
+    assert "; other processes take" in limit(idle, cpu_s=0.006, ranks=1)

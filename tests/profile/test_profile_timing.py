@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.experiment.rotation import Block
 from torchlint.profile import timing
-from torchlint.profile.timing import saved_at_most, timing_of
+from torchlint.profile.timing import may_be_chance, saved_at_most, timing_of
 
 
 def blocks(*seconds: float, steps: int = 4) -> tuple[Block, ...]:
@@ -78,3 +78,11 @@ def test_doubt_makes_no_finding_of_what_is_not_worth_a_line() -> None:
 def test_long_steps_have_fewer_rounds(step_s: float, blocks: int) -> None:
     declared = SimpleNamespace(blocks=10, steps=1, settle=1)
     assert timing.few_blocks(declared, step_s) == blocks  # type: ignore[arg-type]
+
+
+def test_what_is_saved_may_be_chance() -> None:
+    plain = [0.01] * 4
+    assert may_be_chance([0.004, 0.009, 0.009, 0.012], plain)
+    assert may_be_chance([0.005], [0.01])
+    assert not may_be_chance([0.005, 0.0051, 0.0049, 0.005], plain)
+    assert not may_be_chance([0.01, 0.01001, 0.00999, 0.01], plain), "nothing, for sure"

@@ -74,7 +74,7 @@ def test_counting_is_a_part_of_the_time():
     counting = replace(plain, counted=7.0)
     assert counting.first_verdict == plain.first_verdict + 7
     assert counting.at_most == plain.at_most + 7
-    assert counting.rounds_s == plain.rounds_s == 4 * plain.round
+    assert counting.rounds_s == plain.rounds_s == 4 * plain.first_round
 
 
 def test_without_a_budget_everything_is_measured():

@@ -105,6 +105,7 @@ class Evidence:
             the fewest.
         ranks: processes that take steps.
         nodes: machines that they share.
+        tried: names of the runs that there were, even of those that showed nothing.
     """
 
     survey: Survey
@@ -114,6 +115,7 @@ class Evidence:
     processors: int = 1
     ranks: int = 1
     nodes: int = 1
+    tried: frozenset[str] = frozenset()
 
     @property
     def on_gpu(self) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.probe.instrument_messages import InputSeen
 
 if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.probe.instrument_messages import LoaderWaits
+    from torchlint.runtime.probe.instrument_messages import (
+        LoaderWaits,
+        PausesSeen,
+        WorkerThreads,
+    )
 
 _TRUST: Final = 1.1
 """How much more than the wait that was seen may be gained."""
@@ -67,3 +72,25 @@ def loading_share(evidence: Evidence) -> float:
         return 1.0
     slowest = window.slowest(waited_s)
     return sum(waited_share(each, evidence, slowest) for each in slowest.seen.loaders)
+
+
+def worker_threads(seen: PausesSeen) -> dict[tuple[str, int], WorkerThreads]:
+    """What the threads of a first worker did, by the loader's dataset and number of workers. An
+    epoch may start new workers: those are taken together."""
+    found: dict[tuple[str, int], WorkerThreads] = {}
+    for each in sorted(seen.threads, key=lambda each: -each.seconds):
+        if each.seconds <= 0:
+            continue
+        key = each.dataset, each.workers
+        before = found.get(key)
+        found[key] = (
+            each
+            if before is None
+            else replace(
+                before,
+                seconds=before.seconds + each.seconds,
+                ran_s=before.ran_s + each.ran_s,
+                held_s=before.held_s + each.held_s,
+            )
+        )
+    return found

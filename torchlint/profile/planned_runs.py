@@ -32,6 +32,7 @@ class DiagnosticRun:
         instruments: of the probe; of those that alter, each is tried.
         most: steps that are enough for it, where other runs have more.
         alters: it changes what a step does, and is timed alternately with the program as it is.
+        tested: what it saves is not known if it may be chance.
         from_start: its window begins with the first step, and ends when it has seen enough.
         own_malloc: without the settings that keep the C library from giving memory back.
     """
@@ -41,6 +42,7 @@ class DiagnosticRun:
     instruments: tuple[str, ...]
     most: int | None = None
     alters: bool = False
+    tested: bool = False
     own_malloc: bool = False
     from_start: bool = False
 
@@ -60,6 +62,14 @@ WITHOUT_CHECKPOINTS: Final = DiagnosticRun(
     "checkpoints", "the step without checkpoints", ("uncheckpointed",), alters=True
 )
 """Only where modules run again."""
+ONE_THREAD: Final = DiagnosticRun(
+    "threads",
+    "the step with one thread in each worker",
+    ("one_thread",),
+    alters=True,
+    tested=True,
+)
+"""Only where the workers have more threads than there are processors."""
 COMMUNICATION: Final = "communication"
 EPOCHS: Final = "epochs"
 

@@ -15,7 +15,14 @@ from torchlint.profile.evidence import Evidence, Timing, Window
 from torchlint.profile.functions import MODULE, Functions
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
-from torchlint.profile.planned_runs import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
+from torchlint.profile.kinds.thread_oversubscription import has_pools
+from torchlint.profile.planned_runs import (
+    ONE_THREAD,
+    WITHOUT_CHECKPOINTS,
+    WITHOUT_RECOMPILING,
+    left_out,
+    plan,
+)
 from torchlint.profile.profile_result import NOT_REACHED
 from torchlint.profile.profile_session import ProfileSession
 from torchlint.profile.ranks import ranks_of
@@ -45,7 +52,11 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.run_settings import Anchor
     from torchlint.runtime.survey_reader import Survey
 
-_ONLY_WHERE: Final = ((WITHOUT_RECOMPILING, recompiles), (WITHOUT_CHECKPOINTS, recomputes))
+_ONLY_WHERE: Final = (
+    (WITHOUT_RECOMPILING, lambda evidence: recompiles(evidence.windows)),
+    (WITHOUT_CHECKPOINTS, lambda evidence: recomputes(evidence.windows)),
+    (ONE_THREAD, has_pools),
+)
 """Runs that show what a step would take otherwise, and what has to have been seen before."""
 _GIVE_MORE: Final = "give more with --budget-time"
 _FEWEST_STEPS: Final = 3
@@ -146,7 +157,7 @@ class _Profiling(ProfileSession):
         for each in planned.diagnostics:
             self._run(each, planned, declared)
         for each, is_needed in _ONLY_WHERE:
-            if is_needed(self._found.windows):
+            if is_needed(self._evidence()):
                 self._run(each, planned, declared)
 
     def _run(self, run: DiagnosticRun, planned: ProfilePlan, declared: DeclaredPlan) -> None:
@@ -185,6 +196,7 @@ class _Profiling(ProfileSession):
             processors() if self.jobs.nodes is None else self.jobs.nodes.processors,
             seen.processes,
             self.request.nodes,
+            frozenset(so_far.ran),
         )
 
     def _sweep(self, wished: Wish, anchor: Anchor, declared: DeclaredPlan) -> None:
@@ -256,6 +268,7 @@ class _Profiling(ProfileSession):
                 ranks=seen.processes,
                 step_s=timing.step_s,
                 beside=self.room(seen) > 1,
+                tested=run.tested,
                 timeout_s=self.patience_s(seen.step_s * (declared.steps + 2)),
             )
             if share is None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kinds.communication import blocked_by_rank
-from torchlint.profile.loader_waits import free_step_s, others_wait_s, waited_s
-from torchlint.runtime.probe.instrument_messages import InputSeen
+from torchlint.profile.loader_waits import free_step_s, others_wait_s, waited_s, worker_threads
+from torchlint.runtime.probe.instrument_messages import InputSeen, PausesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,7 +167,16 @@ def _taken(evidence: Evidence) -> str:
     # Threads of its own wait for each other where they fill the machine.
     if lanes_held < _BUSY_ELSEWHERE or _busy(evidence) > _FILLED * evidence.processors:
         return ""
-    return f"; other processes take the processor from it for {lanes_held:.0%} of a step"
+    own = _workers_busy(evidence) >= _MOSTLY * evidence.processors
+    who = "its own workers" if own else "other processes"
+    return f"; {who} take the processor from it for {lanes_held:.0%} of a step"
+
+
+def _workers_busy(evidence: Evidence) -> float:
+    """Processors that the workers of loaders have, on average; 0 if unknown."""
+    window = evidence.window_or_none(PausesSeen)
+    found = {} if window is None else worker_threads(window.seen)
+    return sum(each.workers * each.ran_s / each.seconds for each in found.values())
 
 
 def _busy(evidence: Evidence) -> float:

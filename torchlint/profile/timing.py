@@ -73,6 +73,7 @@ def share_saved(
     ranks: int,
     step_s: float,
     beside: bool,
+    tested: bool,
     timeout_s: float,
 ) -> float | None:
     """The share of a step that an instrument saves at most which changes what it does: the upper
@@ -81,13 +82,14 @@ def share_saved(
     Args:
         step_s: seconds of an undisturbed step.
         beside: the memory holds both; else the changed program is compared with `step_s`.
+        tested: what may be chance is not known.
 
     Returns:
         From 0 to below 1; None if this version of torch cannot do that.
 
     Raises:
         Failed: a run failed.
-        ExperimentError: it ended before a block was measured.
+        ExperimentError: it ended before a block was measured, or what it saves may be chance.
     """
     plan = replace(plan, blocks=few_blocks(plan, step_s))
     altered = jobs.job(Variant(ALTERED, ()), MEASURE, anchor=anchor, instruments=(instrument,))
@@ -99,7 +101,10 @@ def share_saved(
         return None
     without = [block.seconds for block in blocks[ALTERED]]
     plain = [block.seconds for block in blocks.get(ORIGINAL, ())]
-    return saved_at_most(without, plain or [step_s] * len(without))
+    plain = plain or [step_s] * len(without)
+    if tested and may_be_chance(without, plain):
+        raise ExperimentError("what it saves is lost in the noise", code=6)
+    return saved_at_most(without, plain)
 
 
 def few_blocks(plan: DeclaredPlan, step_s: float) -> int:
@@ -120,6 +125,14 @@ def saved_at_most(without: Sequence[float], plain: Sequence[float]) -> float:
     middle = statistics.median(logs)
     worth_a_line = -math.expm1(-middle) >= CUT
     return max(0.0, -math.expm1(-middle - (half if worth_a_line else 0.0)))
+
+
+def may_be_chance(without: Sequence[float], plain: Sequence[float]) -> bool:
+    """Whether nothing may be saved as well as what is worth a line: the interval holds both."""
+    logs = [math.log(one / other) for one, other in zip(plain, without, strict=True)]
+    half = half_width(statistics.stdev(logs), len(logs), _ALPHA) if len(logs) > 1 else math.inf
+    middle = statistics.median(logs)
+    return middle <= half and -math.expm1(-middle - half) >= CUT
 
 
 def in_turns(

@@ -34,9 +34,10 @@ class TimeNeeded:
 
     `seeded` is for comparing the numbers where they are bitwise equal, `realigned` for what comes
     in addition where they are not; `likely_equal` says which is expected. `parts` is the share of
-    each fix alone in one of them. `whole` is for one pair of the original and all fixes, `first_round` for that and one pair of each other variant apart,
-    as up to the first look, and `round` for one of all side by side. `counted` is for counting
-    what a step does, 0 if there is no room for that.
+    each fix alone in one of them. `whole` is for one pair of the original and all fixes,
+    `first_round` for that and one pair of each other variant apart, as up to the first look, and
+    `round` for one of all side by side. `counted` is for counting what a step does, 0 if there is
+    no room for that.
     """
 
     seeded: float

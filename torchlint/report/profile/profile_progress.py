@@ -44,4 +44,6 @@ class ProfileProgress(ProgressLine):
     def found(self, finding: RunFinding) -> None:
         """A finding, before all runs have ended."""
         where = f"{words.place(finding)}: " if finding.path else ""
-        self.say(f"{where}{finding.code} {finding.name}: {finding.fact}; {words.ceiling(finding)}")
+        costs = words.ceiling(finding)
+        said = f"{finding.fact}; {costs}" if costs else finding.fact
+        self.say(f"{where}{finding.code} {finding.name}: {said}")

@@ -541,6 +541,29 @@ class OwnTime:
 
 
 @dataclass(slots=True)
+class WorkerThreads:
+    """Threads of the first worker of a loader that are at work, without those of Python.
+
+    Args:
+        dataset: name of its class.
+        workers: of the loader.
+        threads: at work in one of them.
+        seconds: since it was started.
+        ran_s: of all of its threads, in which they had a processor; `held_s`: in which they could
+            have run and had none.
+        pools: how many threads libraries may use, by their names.
+    """
+
+    dataset: str
+    workers: int
+    threads: int
+    seconds: float
+    ran_s: float
+    held_s: float
+    pools: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class PausesSeen:
     """Collections of garbage that came by themselves, but not while something was compiled; those
     that were asked for; what else there is between the computations; and the user's own lines."""
@@ -554,6 +577,8 @@ class PausesSeen:
     worker: list[OwnTime] = field(default_factory=list)
     """Of the first worker of each loader, which is at work for `worker_s`."""
     worker_s: float = 0.0
+    threads: list[WorkerThreads] = field(default_factory=list)
+    """Of each of these workers, where the system tells."""
 
 
 @dataclass(slots=True)

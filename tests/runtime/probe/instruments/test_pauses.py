@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 import time
 from dataclasses import replace
 from types import ModuleType
@@ -200,6 +201,12 @@ def test_the_lines_of_the_first_worker_are_seen_in_its_own_process(
     line = max(found.worker, key=lambda each: each.seconds)
     assert (line.place, line.part) == (user.place("# sample"), "loader")
     assert found.worker_s >= line.seconds > 0
+    if sys.platform == "linux":
+        threads = found.threads[0]
+        assert (threads.dataset, threads.workers) == ("Sorted", 2)
+        assert threads.threads >= 1
+        assert threads.seconds > 0
+        assert threads.ran_s > 0
 
 
 def test_what_torch_computes_is_not_the_users_own(user: UserFile) -> None:

@@ -85,7 +85,7 @@ class PauseObserver(Observer):
             )
             seen.residue.append(Residue(place, what, samples, calls, max(sampled_s, timed_s)))
         seen.own = self._sampler.told()
-        seen.worker_s, seen.worker = self._worker.told()
+        seen.worker_s, seen.worker, seen.threads = self._worker.told()
         return seen
 
     def _outermost(self, what: str, plain: Function) -> Function:
