@@ -132,6 +132,11 @@ CASES = (
         ("for name in range(50):", "for name in range(0):"),
     ),
     Case(
+        "subnormals",
+        (Planted("TR305", "# subnormal", lambda values: values["subnormal"] > 100_000),),
+        ("1e-38", "1.0"),
+    ),
+    Case(
         "many_workers",
         (
             Planted("TR101", "# waits", lambda values: values["dataset"] == "Slow"),

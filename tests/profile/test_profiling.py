@@ -205,7 +205,7 @@ def test_a_quick_profile_watches_in_one_run_what_costs_little(profiled: Profiled
 @pytest.mark.parametrize(
     ("share", "why"),
     [
-        (None, "this version of torch cannot"),
+        (None, "this version of torch cannot, or this processor"),
         (Failed("died", "It was killed"), "It was killed"),
         (ExperimentError("The script ended too soon.", code=6), "The script ended too soon"),
     ],

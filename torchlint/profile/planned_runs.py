@@ -70,6 +70,10 @@ ONE_THREAD: Final = DiagnosticRun(
     tested=True,
 )
 """Only where the workers have more threads than there are processors."""
+WITHOUT_SUBNORMALS: Final = DiagnosticRun(
+    "subnormals", "the step without subnormal numbers", ("flush",), alters=True, tested=True
+)
+"""Only where there are some."""
 COMMUNICATION: Final = "communication"
 EPOCHS: Final = "epochs"
 

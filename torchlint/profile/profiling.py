@@ -15,11 +15,13 @@ from torchlint.profile.evidence import Evidence, Timing, Window
 from torchlint.profile.functions import MODULE, Functions
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
+from torchlint.profile.kinds.subnormal_numbers import has_subnormals
 from torchlint.profile.kinds.thread_oversubscription import has_pools
 from torchlint.profile.planned_runs import (
     ONE_THREAD,
     WITHOUT_CHECKPOINTS,
     WITHOUT_RECOMPILING,
+    WITHOUT_SUBNORMALS,
     left_out,
     plan,
 )
@@ -56,6 +58,7 @@ _ONLY_WHERE: Final = (
     (WITHOUT_RECOMPILING, lambda evidence: recompiles(evidence.windows)),
     (WITHOUT_CHECKPOINTS, lambda evidence: recomputes(evidence.windows)),
     (ONE_THREAD, has_pools),
+    (WITHOUT_SUBNORMALS, lambda evidence: has_subnormals(evidence.windows)),
 )
 """Runs that show what a step would take otherwise, and what has to have been seen before."""
 _GIVE_MORE: Final = "give more with --budget-time"
@@ -272,7 +275,8 @@ class _Profiling(ProfileSession):
                 timeout_s=self.patience_s(seen.step_s * (declared.steps + 2)),
             )
             if share is None:
-                self._found.missing.append(f"{run.about} (this version of torch cannot)")
+                why = "this version of torch cannot, or this processor"
+                self._found.missing.append(f"{run.about} ({why})")
                 return
             self._found.saved[instrument] = share
 

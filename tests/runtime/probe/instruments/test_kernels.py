@@ -43,6 +43,16 @@ def goes_around(x):
         row + 1  # row
     x.sum().backward()  # backward
 
+state = torch.full((4, 8), 1e-39)
+
+def decays():
+    state.mul_(0.5)  # in place
+    state[:2].clone() + torch.ones(2, 8)  # normal
+    torch.cat([state, torch.zeros(12, 8)])  # a quarter
+
+def decays_in_lists():
+    torch._foreach_mul_([state, torch.ones(8)], 0.5)  # list
+
 def two_of_a_kind(x):
     for each in (nn.Linear(16, 16), nn.Linear(16, 16)):
         x = each(x)  # both
@@ -479,3 +489,20 @@ def test_operations_are_counted_by_the_line_that_asks_for_them(
     assert lines[user.place("# row")].count == 7
     assert lines[user.place("# row")].seconds > 0
     assert lines[user.place("# backward")].count <= 2  # the sum, and a one for its gradient
+
+
+def small_values(user: UserFile, watched: str, line: str, steps: int = 1) -> tuple[int, int]:
+    seen = user.watched(kernels, watched, steps)
+    (found,) = [each for each in seen.lines if each.place == user.place(line)]
+    return found.values, found.subnormal
+
+
+def test_values_that_are_nearly_zero_are_counted_in_one_step(user: UserFile) -> None:
+    assert small_values(user, "decays", "# in place", steps=3) == (32, 32)
+    assert small_values(user, "decays", "# a quarter") == (96 + 128, 32)
+    assert small_values(user, "decays_in_lists", "# list") == (48, 32)
+
+
+def test_values_of_other_sizes_are_not(user: UserFile) -> None:
+    # The slice is a view, and its copy: both are subnormal; the ones and the sum are not.
+    assert small_values(user, "decays", "# normal") == (64, 32)

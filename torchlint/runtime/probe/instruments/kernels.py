@@ -27,6 +27,7 @@ from torchlint.runtime.probe.steps.events import BACKWARD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
 from torchlint.runtime.probe.wrapping.flops import Flops
 from torchlint.runtime.probe.wrapping.operations import Operations, name_of
+from torchlint.runtime.probe.wrapping.subnormal_values import subnormals
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Place
@@ -74,6 +75,7 @@ class KernelObserver(Observer):
         self._paths = dict.fromkeys(("fused", "foreach", "single"), 0)
         """Operations of the optimizer's step of now."""
         self._lines: dict[Place, LineOperations] = {}
+        self._on_gpu = uses_gpu(self.settings.device, torch.cuda)
         if private.compiled_frames():
             self._why = "compiled regions are not seen"
         else:
@@ -88,8 +90,7 @@ class KernelObserver(Observer):
             self._why = "modules run on several threads"
         if self._why:
             return KernelsSeen(self._why)
-        on_gpu = uses_gpu(self.settings.device, torch.cuda)
-        optimizers, tf32 = list(self._optimizers.values()), _tf32() if on_gpu else None
+        optimizers, tf32 = list(self._optimizers.values()), _tf32() if self._on_gpu else None
         lines = list(self._lines.values())
         return KernelsSeen("", self._attention, optimizers, tf32, flops, lines)
 
@@ -110,6 +111,11 @@ class KernelObserver(Observer):
             line = self._lines.setdefault(place, LineOperations(place))
             line.count += 1
             line.seconds += self._operations.took_s
+            if not self.steps and not self._on_gpu:
+                for each in _given(name, args, result):
+                    values, subnormal = subnormals(each)
+                    line.values += values
+                    line.subnormal += subnormal
 
     def _stepped(self, number: int, optimizer: Any, _: object) -> None:
         if not self.watching:
@@ -129,6 +135,14 @@ class KernelObserver(Observer):
             return plain(*args, **kwargs)
 
         return replay
+
+
+def _given(name: str, args: Any, result: Any) -> Any:
+    """The tensors that an operation gives, or changes."""
+    if isinstance(result, torch.Tensor):
+        return (result,)
+    given = args[0] if name.endswith("_") and args else result
+    return given if isinstance(given, (list, tuple)) else ()
 
 
 def _path(name: str) -> str:
