@@ -58,6 +58,8 @@ def test_reads_are_counted_at_their_lines_and_on_the_line_of_a_step(
         ("drifting_shapes", "reads", "TR302", "planted", "more than 16 shapes in 20 steps"),
         ("recompiles", "reads", "TR502", "def decayed", "`decayed` compiled again in each step"),
         ("recomputed", "layers", "TR501", "checkpoint(block", "blocks.0, blocks.1 run again"),
+        ("sliced_calls", "layers", "TR304", "planted: cell", "`cell` (LSTMCell) is called 32"),
+        ("sliced_calls", "layers", "TR304", "planted: head", "`head` (Linear) is called 32"),
     ],
 )
 def test_a_planted_cost_is_found_at_its_line(
@@ -74,6 +76,15 @@ def test_a_planted_cost_is_found_at_its_line(
     there = [each for each in everything if each["code"] == code and fact in each["fact"]]
     assert len(there) == 1, everything
     assert line in lines[there[0]["row"] - 1]
+
+
+@pytest.mark.parametrize(("name", "only", "code"), [("sliced_calls_clean", "layers", "TR304")])
+def test_what_only_looks_like_a_planted_cost_is_not_found(
+    warm_torchlint: Torchlint, tmp_path: Path, name: str, only: str, code: str
+) -> None:
+    found, _ = planted(warm_torchlint, tmp_path, name, only)
+    assert code not in {each["code"] for each in [*found["findings"], *found["below"]]}
+    assert code in found["watched"]
 
 
 def test_what_a_wait_costs_is_timed_without_it(warm_torchlint: Torchlint, tmp_path: Path) -> None:

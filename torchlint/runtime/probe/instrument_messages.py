@@ -396,12 +396,46 @@ class ModuleTimes:
 
 
 @dataclass(slots=True)
+class SlicedCalls:
+    """Calls of a module, each with the next slice of one tensor that none of them changes.
+
+    Args:
+        shape: of the tensor.
+        cell: each call gets the state that the one before returned, and no other.
+        norms: inside, batch norms are training.
+        outside: no module calls it.
+        runs: through the tensor; `calls` in all of them.
+        seconds: in the calls.
+        between_s: between them, without other modules.
+    """
+
+    name: str
+    kind: str
+    place: Place | None
+    shape: tuple[int, ...] = ()
+    cell: bool = False
+    norms: bool = False
+    outside: bool = False
+    runs: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    between_s: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """Its name within its root; its class where it has none."""
+        return self.name or self.kind
+
+
+@dataclass(slots=True)
 class LayersSeen:
-    """How long each module takes in `forward`, and what backward passes compute again."""
+    """How long each module takes in `forward`, what backward passes compute again, and which
+    modules get one slice after the other."""
 
     modules: list[ModuleTimes] = field(default_factory=list)
     forward_seconds: float = 0.0
     again_seconds: float = 0.0
+    sliced: list[SlicedCalls] = field(default_factory=list)
 
 
 @dataclass(slots=True)

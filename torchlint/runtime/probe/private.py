@@ -234,6 +234,11 @@ def version(tensor: Any) -> int | None:
         return None
 
 
+def base(tensor: Any) -> Any:
+    """The tensor that this one is a view of; None if it is none."""
+    return getattr(tensor, "_base", None)
+
+
 def compiled_module() -> Any:
     """The class of what `torch.compile` makes of a module; None as long as nobody has imported
     the compiler."""

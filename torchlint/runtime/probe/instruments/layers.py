@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import weakref
@@ -12,23 +13,39 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.instrument_messages import LayersSeen, ModuleTimes
+from torchlint.runtime.probe.instrument_messages import (
+    LayersSeen,
+    ModuleTimes,
+    SlicedCalls,
+)
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.machine.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.lane_clock import OpenLanes
+from torchlint.runtime.probe.wrapping import interpose
 from torchlint.runtime.probe.wrapping.interpose import shielded
 from torchlint.runtime.probe.wrapping.module_calls import around_modules
 from torchlint.runtime.probe.wrapping.module_names import ModuleNames
+from torchlint.runtime.probe.wrapping.sliced_calls import SlicedRun, may_be_sliced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
     from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.wrapping.interpose import Function
 
     Tell = Callable[[float], None]
+    Inputs = tuple[tuple[Any, ...], dict[str, Any]]
+    """Of a call, by position and by name."""
 
+FEWEST_SLICES = 8
+"""Calls of a module in one place that are worth one call."""
+_MOST_RUNS = 20_000
+_BETWEEN = frozenset(
+    {__file__, interpose.__file__, private.__file__, torch.nn.modules.module.__file__}
+)
+"""Files whose frames are between a module and the line that calls it."""
 _MOST_MODULES = 2000
 _MOST_PAIRS = 20_000
 """Of events that the GPU has not reached."""
@@ -124,16 +141,36 @@ class _Record(ModuleTimes):
         self.parameters = other.parameters
 
 
-class _Call:
-    """A call that has not returned."""
+_NONE: dict[int, tuple[_Record, SlicedRun]] = {}
+"""Of most calls; it stays empty."""
 
-    __slots__ = ("again", "outer", "record", "start")
+
+class _Level:
+    """Where modules are called: in a call of another one, or in none.
+
+    `inside` are the host's seconds in them so far.
+    """
+
+    __slots__ = ("inside", "runs")
+
+    def __init__(self) -> None:
+        self.inside = 0.0
+        self.runs: dict[int, tuple[_Record, SlicedRun]] = _NONE
+
+
+class _Call(_Level):
+    """A call that has not returned; `begun` on the host's clock."""
+
+    __slots__ = ("again", "begun", "outer", "record", "run", "start")
 
     def __init__(self, record: _Record, outer: _Call | None, again: bool) -> None:
+        super().__init__()
         self.record = record
         self.outer = outer
         self.again = again
         self.start: Any = None
+        self.begun = 0.0
+        self.run: SlicedRun | None = None
 
 
 class _Thread(threading.local):
@@ -145,6 +182,7 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.top: _Call | None = None
         self.spared = 0.0
+        self.bottom = _Level()
 
 
 class LayerObserver(Observer):
@@ -168,16 +206,23 @@ class LayerObserver(Observer):
         self._others = _Record("others")
         self._names = ModuleNames()
         self._seen = LayersSeen()
-        self.at_end(events.watch_loader(lambda *_: None, self._loading), around_modules(self._make))
+        self._runs: list[tuple[_Record, SlicedRun, bool]] = []
+        self.at_end(
+            events.watch_loader(lambda *_: None, self._loading),
+            events.watch_backward(self._cut),
+            around_modules(self._make),
+        )
 
     def step(self) -> None:
         """Read what the GPU has done by now, so that its events can be used again."""
         self._clock.drain()
+        self._cut()
 
     def end(self) -> LayersSeen:
         self._clock.finish()
         self._names.clear()
         self._seen.modules += (*self._living.values(), *self._gone, *self._merged.values())
+        self._seen.sliced = self._sliced()
         return self._seen
 
     def _make(self, plain: Function) -> Function:
@@ -188,7 +233,7 @@ class LayerObserver(Observer):
                 return plain(*args, **kwargs)
             # Dynamo may look at frames that begin here, so this is not an object of ours.
             opened: list[Any] = [None, None]
-            enter(args[0], opened)
+            enter(args[0], opened, (args[1:], kwargs))
             try:
                 opened[1] = plain(*args, **kwargs)
                 return opened[1]
@@ -198,7 +243,7 @@ class LayerObserver(Observer):
         private.keep_from_compiler(call)
         return call
 
-    def _enter(self, module: Any, opened: list[Any]) -> None:
+    def _enter(self, module: Any, opened: list[Any], inputs: Inputs) -> None:
         begun, thread = time.perf_counter(), self._thread
         again = self._graph_task() != -1
         record = self._living.get(id(module))
@@ -211,8 +256,11 @@ class LayerObserver(Observer):
             if record.place is None:
                 record.place = self.places.here()
         call = opened[0] = _Call(record, thread.top, again)
+        if not again and record is not self._others:
+            call.run = self._run(record, thread.top or thread.bottom, inputs, begun - thread.spared)
         thread.top = call
         thread.spared += time.perf_counter() - begun
+        call.begun = time.perf_counter() - thread.spared
         call.start = self._clock.mark(thread.spared)
 
     def _leave(self, opened: list[Any]) -> None:
@@ -227,6 +275,12 @@ class LayerObserver(Observer):
         shape = _shape(result)
         if shape is not None and not call.again:
             call.record.shape = shape
+        level = call.outer or thread.bottom
+        level.inside += begun - thread.spared - call.begun
+        if call.run is not None:
+            call.run.left(begun - thread.spared, level.inside, result)
+        if call.runs:
+            self._close(call)
         thread.spared += time.perf_counter() - begun
 
     def _add(self, call: _Call, seconds: float) -> None:
@@ -238,10 +292,72 @@ class LayerObserver(Observer):
             return
         record.seconds += seconds
         record.own_seconds += seconds
+        if call.run is not None:
+            call.run.seconds += seconds
         if outer is None:
             self._seen.forward_seconds += seconds
         else:
             (outer.record.into or outer.record).own_seconds -= seconds
+
+    def _run(
+        self, record: _Record, level: _Level, inputs: Inputs, moment: float
+    ) -> SlicedRun | None:
+        """The calls of a module in one place that this one is one of; None: it gets no slice."""
+        module, (args, kwargs) = record.reference(), inputs
+        known = level.runs.get(id(record))
+        sliced = may_be_sliced(args) or (kwargs and may_be_sliced(kwargs.values()))
+        if known is not None and sliced and known[1].goes_on(module, args, kwargs):
+            run = known[1]
+            run.entered(moment, level.inside)
+            if run.calls == 2:
+                run.place = self._caller()
+            return run
+        if known is not None:
+            self._keep(*level.runs.pop(id(record)), level)
+        if not sliced:
+            return None
+        run = SlicedRun(module, args, kwargs)
+        if level.runs is _NONE:
+            level.runs = {}
+        level.runs[id(record)] = record, run
+        return run
+
+    def _caller(self) -> Place | None:
+        """The line that calls the module, if it is the user's and not a library's."""
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and frame.f_code.co_filename in _BETWEEN:
+            frame = frame.f_back
+        path = None if frame is None else self.places.path_of(frame.f_code)
+        return None if frame is None or path is None else (path, frame.f_lineno)
+
+    def _cut(self, *_: object) -> None:
+        """What this thread calls from now on is not part of what it called so far."""
+        if self._thread.top is None:
+            self._close(self._thread.bottom)
+
+    def _close(self, level: _Level) -> None:
+        for record, run in level.runs.values():
+            self._keep(record, run, level)
+        level.runs.clear()
+
+    def _keep(self, record: _Record, run: SlicedRun, level: _Level) -> None:
+        if run.calls >= FEWEST_SLICES and run.place and len(self._runs) < _MOST_RUNS:
+            self._runs.append((record, run, level is self._thread.bottom))
+
+    def _sliced(self) -> list[SlicedCalls]:
+        """By the module and the line."""
+        lines: dict[tuple[str, str, Place | None], SlicedCalls] = {}
+        for record, run, outside in self._runs:
+            key = record.name, record.kind, run.place
+            line = lines.setdefault(
+                key, SlicedCalls(*key, shape=run.shape, cell=run.cell, norms=run.norms)
+            )
+            line.calls += run.calls
+            line.runs += 1
+            line.seconds += run.seconds
+            line.between_s += run.between_s
+            line.outside = outside
+        return list(lines.values())
 
     def _new(self, module: Any, *, is_root: bool) -> _Record:
         if len(self._living) + len(self._gone) + len(self._merged) >= _MOST_MODULES:
