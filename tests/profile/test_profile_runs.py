@@ -60,6 +60,7 @@ def test_reads_are_counted_at_their_lines_and_on_the_line_of_a_step(
         ("recomputed", "layers", "TR501", "checkpoint(block", "blocks.0, blocks.1 run again"),
         ("sliced_calls", "layers", "TR304", "planted: cell", "`cell` (LSTMCell) is called 32"),
         ("sliced_calls", "layers", "TR304", "planted: head", "`head` (Linear) is called 32"),
+        ("dense_embedding", "operations", "TR305", "# planted", "50,000 x 64 values is dense"),
     ],
 )
 def test_a_planted_cost_is_found_at_its_line(
@@ -78,7 +79,13 @@ def test_a_planted_cost_is_found_at_its_line(
     assert line in lines[there[0]["row"] - 1]
 
 
-@pytest.mark.parametrize(("name", "only", "code"), [("sliced_calls_clean", "layers", "TR304")])
+@pytest.mark.parametrize(
+    ("name", "only", "code"),
+    [
+        ("sliced_calls_clean", "layers", "TR304"),
+        ("dense_embedding_clean", "operations", "TR305"),
+    ],
+)
 def test_what_only_looks_like_a_planted_cost_is_not_found(
     warm_torchlint: Torchlint, tmp_path: Path, name: str, only: str, code: str
 ) -> None:

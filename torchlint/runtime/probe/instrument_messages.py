@@ -502,9 +502,43 @@ class LineOperations:
 
 
 @dataclass(slots=True)
+class EmbeddingTable:
+    """The parameter of an embedding that gets a dense gradient.
+
+    Args:
+        place: where it is looked up first.
+        rows, width: its shape.
+        size: bytes of its gradient.
+        gradients: computed by backward passes.
+        touched: different rows that were looked up for them, of all gradients together.
+        other_uses: operations that use it and are no look-ups, as the last layer of a language
+            model.
+        backward_s: seconds in the operations that fill the gradient.
+        optimizer: class of the one that steps it; empty if none did.
+        decays: with a decay of the weights.
+        part: of the bytes of the optimizer's gradients.
+        optimizer_s: that part of the seconds in the optimizer's operations.
+    """
+
+    place: Place | None
+    rows: int
+    width: int
+    size: int
+    gradients: int = 0
+    touched: int = 0
+    other_uses: int = 0
+    backward_s: float = 0.0
+    optimizer: str = ""
+    decays: bool = False
+    part: float = 0.0
+    optimizer_s: float = 0.0
+
+
+@dataclass(slots=True)
 class KernelsSeen:
-    """Which kernels ran: calls of attention by backend, without those of a backward pass; and where
-    operations are asked for. If `why` is not empty, it says why nothing is known."""
+    """Which kernels ran: calls of attention by backend, without those of a backward pass; where
+    operations are asked for; and tables of embeddings with dense gradients. If `why` is not empty,
+    it says why nothing is known."""
 
     why: str = ""
     attention: dict[str, int] = field(default_factory=dict)
@@ -512,6 +546,7 @@ class KernelsSeen:
     tf32: TF32 | None = None
     flops: FlopsSeen = field(default_factory=FlopsSeen)
     lines: list[LineOperations] = field(default_factory=list)
+    embeddings: list[EmbeddingTable] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Which kernels a step runs: of attention, of optimizers, and in which type of number products are
-computed; how many floating-point operations they are; and how many operations each line of the
-user asks for.
+computed; how many floating-point operations they are; how many operations each line of the user
+asks for; and which tables of embeddings get dense gradients.
 
 On a thread with a dispatch mode every operation takes some microseconds more, and compiled
 functions run as they were written, maybe for the rest of the process. So this has a run of its own,
@@ -25,6 +25,7 @@ from torchlint.runtime.probe.machine.clock import uses_gpu
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.events import BACKWARD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
+from torchlint.runtime.probe.wrapping.embedding_gradients import EmbeddingGradients
 from torchlint.runtime.probe.wrapping.flops import Flops
 from torchlint.runtime.probe.wrapping.operations import Operations, name_of
 from torchlint.runtime.probe.wrapping.subnormal_values import subnormals
@@ -76,6 +77,7 @@ class KernelObserver(Observer):
         """Operations of the optimizer's step of now."""
         self._lines: dict[Place, LineOperations] = {}
         self._on_gpu = uses_gpu(self.settings.device, torch.cuda)
+        self._embeddings = EmbeddingGradients()
         if private.compiled_frames():
             self._why = "compiled regions are not seen"
         else:
@@ -92,7 +94,8 @@ class KernelObserver(Observer):
             return KernelsSeen(self._why)
         optimizers, tf32 = list(self._optimizers.values()), _tf32() if self._on_gpu else None
         lines = list(self._lines.values())
-        return KernelsSeen("", self._attention, optimizers, tf32, flops, lines)
+        tables = self._embeddings.end()
+        return KernelsSeen("", self._attention, optimizers, tf32, flops, lines, tables)
 
     def _heard(self, operation: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self.watching or self._why or self._lanes.now == LOADER:
@@ -116,6 +119,12 @@ class KernelObserver(Observer):
                     values, subnormal = subnormals(each)
                     line.values += values
                     line.subnormal += subnormal
+        if part == OPTIMIZER:
+            self._embeddings.optimizes(self._operations.took_s)
+        elif backward:
+            self._embeddings.backward(name, args, result, self._operations.took_s)
+        else:
+            self._embeddings.forward(name, args, place)
 
     def _stepped(self, number: int, optimizer: Any, _: object) -> None:
         if not self.watching:
@@ -128,6 +137,7 @@ class KernelObserver(Observer):
         for path, count in self._paths.items():
             setattr(counts, path, getattr(counts, path) + count)
             self._paths[path] = 0
+        self._embeddings.stepped(optimizer)
 
     def _replayed(self, plain: Function) -> Function:
         def replay(*args: Any, **kwargs: Any) -> Any:
