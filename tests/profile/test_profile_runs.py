@@ -60,6 +60,7 @@ def test_reads_are_counted_at_their_lines_and_on_the_line_of_a_step(
         ("recomputed", "layers", "TR501", "checkpoint(block", "blocks.0, blocks.1 run again"),
         ("sliced_calls", "layers", "TR304", "planted: cell", "`cell` (LSTMCell) is called 32"),
         ("sliced_calls", "layers", "TR304", "planted: head", "`head` (Linear) is called 32"),
+        ("torch_warns", "reads", "TR803", "# planted", "numpy.ndarrays is extremely slow"),
         ("dense_embedding", "operations", "TR305", "# planted", "50,000 x 64 values is dense"),
     ],
 )
@@ -84,6 +85,7 @@ def test_a_planted_cost_is_found_at_its_line(
     [
         ("sliced_calls_clean", "layers", "TR304"),
         ("dense_embedding_clean", "operations", "TR305"),
+        ("torch_warns_clean", "reads", "TR803"),
     ],
 )
 def test_what_only_looks_like_a_planted_cost_is_not_found(

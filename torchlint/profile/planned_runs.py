@@ -92,6 +92,7 @@ _READS: Final = DiagnosticRun(
         "padding",
         "switches",
         "launch",
+        "warnings",
     ),
 )
 _REPLAYED: Final = DiagnosticRun(

@@ -81,6 +81,7 @@ NAMES: tuple[Name, ...] = (
         ),
         "what recompilation costs is not known",
     ),
+    Name(("warnings:_showwarnmsg",), "what torch warns of is not heard"),
     Name(("torch:Tensor._base",), "a module that gets one slice after the other is not seen"),
     Name(("torch:Tensor._version",), "a batch that the script has changed is replayed as it is"),
     *(

@@ -74,10 +74,11 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             continue
         seconds = table.backward_s + table.optimizer_s
         took = f"{1e3 * seconds / window.steps:.3g} ms a step to fill it and in {table.optimizer}"
+        size = f"{table.size / 2**20:.3g} MiB"
         yield Observed(
             table.place,
             f"the gradient of an embedding of {table.rows:,} x {table.width:,} values is dense "
-            f"({table.size / 2**20:.3g} MiB), and a step looks up at most {touched:,.0f} of its rows; "
+            f"({size}), and a step looks up at most {touched:,.0f} of its rows; "
             + (f"{table.optimizer} goes through all of it" if evidence.on_gpu else took),
             _action(table),
             None if evidence.on_gpu else evidence.at_most(seconds, window),

@@ -155,6 +155,33 @@ class EvaluatedLine:
 
 
 @dataclass(slots=True)
+class TorchWarning:
+    """Something that torch has warned of.
+
+    Args:
+        name: of ours.
+        text: of torch's.
+        place: the user's line in which it was warned of; None: on a thread without one.
+        count: how often.
+        watched: steps in which it was looked for the line, and `ran` those in which it ran.
+    """
+
+    name: str
+    text: str
+    place: Place | None
+    count: int = 0
+    watched: int = 0
+    ran: int = 0
+
+
+@dataclass(slots=True)
+class WarningsSeen:
+    """What torch warned of that takes time, since the script began."""
+
+    heard: list[TorchWarning] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class EvaluationSeen:
     """Evaluations that record graphs, by line."""
 
@@ -744,6 +771,7 @@ INSTRUMENTS: dict[str, type] = {
         RecompilesSeen,
         ShapesSeen,
         TimelineSeen,
+        WarningsSeen,
     )
 }
 """By the name of the instrument that returns it."""

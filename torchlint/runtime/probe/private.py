@@ -63,6 +63,23 @@ def wrap_preparation(
         module.get_preparation_data = wrap(prepare)
 
 
+def around_warnings(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[[], None]:
+    """Replace what shows a warning that no filter has held back; undone by a call of the result."""
+    import warnings
+
+    module: Any = warnings
+    plain = getattr(module, "_showwarnmsg", None)
+    if plain is None:
+        return lambda: None
+    stand_in = module._showwarnmsg = make(plain)
+
+    def undo() -> None:
+        if module._showwarnmsg is stand_in:
+            module._showwarnmsg = plain
+
+    return undo
+
+
 def name_semaphores(prefix: str) -> None:
     """Begin the names of multiprocessing's semaphores so, here and in this process's children."""
     from multiprocessing import process

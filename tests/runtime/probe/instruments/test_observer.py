@@ -9,6 +9,7 @@ import logging
 import os
 import pickle
 import threading
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ def state() -> dict[str, Any]:
         DataLoader, private.loader_iterator(), *loader_iterators.fetchers(), nn.Module, nn.Conv2d,
         nn.DataParallel, torch.Tensor, distributed.ProcessGroup, distributed.Work, logging.Logger,
     )  # fmt: skip
-    modules = (torch.autograd, checkpoint, builtins, gc, json, pickle)
+    modules = (torch.autograd, checkpoint, builtins, gc, json, pickle, warnings)
     owners = (*classes, *modules)
     found = {f"{each}.{name}": it for each in owners for name, it in vars(each).items()}
     found |= {name: getattr(torch, name) for name in reads.FUNCTIONS}
