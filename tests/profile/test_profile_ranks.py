@@ -10,7 +10,7 @@ import pytest
 from tests.profile.conftest import survey, timing
 from tests.profile.kinds.conftest import facts, findings
 from torchlint.profile.evidence import Evidence
-from torchlint.profile.kinds import communication, input_wait, launcher
+from torchlint.profile.kinds import communication, input_wait, launcher, unchanged_buffers
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.watch import watch
 from torchlint.runtime.launchers.torchrun import Torchrun
@@ -77,6 +77,21 @@ def test_sums_that_are_exchanged_once_are_no_finding() -> None:
     (line,) = seen.window(ExchangesSeen).seen.exchanges
     assert (line.calls, line.again) == (STEPS, 0)
     assert [each for each in findings(communication.kind, seen) if each.place] == []
+
+
+def test_buffers_that_never_change_are_found_where_the_model_is_called() -> None:
+    (found,) = findings(unchanged_buffers.kind, watched("ranks_buffers.py"))
+    assert found.place == (str(SCRIPTS / "ranks_buffers.py"), row("ranks_buffers.py", "# planted"))
+    assert (values(found)["broadcasts"], values(found)["bytes"]) == (STEPS, STEPS * 2**22)
+    assert found.share is not None
+    assert 0 < found.share < 1
+
+
+@pytest.mark.parametrize("option", ["norm", "off"])
+def test_buffers_that_change_or_are_not_sent_are_no_finding(option: str) -> None:
+    seen = watched("ranks_buffers.py", option)
+    assert len(seen.window(ExchangesSeen).seen.buffers) == (option == "norm")
+    assert findings(unchanged_buffers.kind, seen) == []
 
 
 def test_the_rank_that_computes_more_is_named_and_the_other_waits() -> None:

@@ -702,6 +702,25 @@ class Collectives:
 
 
 @dataclass(slots=True)
+class BufferBroadcasts:
+    """Buffers that DDP sends in forward passes of one line.
+
+    Args:
+        models: whose buffers are sent.
+        size: bytes of all `calls` together.
+        changed: they were not the same at the end of the window as when they were first sent, or
+            that is not known.
+    """
+
+    place: Place | None
+    models: int = 0
+    calls: int = 0
+    size: int = 0
+    seconds: float = 0.0
+    changed: bool = False
+
+
+@dataclass(slots=True)
 class ExchangesSeen:
     """How one rank spends its steps.
 
@@ -721,6 +740,7 @@ class ExchangesSeen:
     exchanges: list[GradientExchanges] = field(default_factory=list)
     collectives: list[Collectives] = field(default_factory=list)
     between_two: int = 0
+    buffers: list[BufferBroadcasts] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -265,6 +265,10 @@ def compiled_module() -> Any:
 # Several processes ---------------------------------------------------------------------------
 
 
+BROADCAST = "_broadcast_coalesced"
+"""The function of `torch.distributed` by which a `DistributedDataParallel` sends buffers."""
+
+
 def time_each_exchange(module: Any, every: int = 1) -> bool:
     """Have a `DistributedDataParallel` time its exchange of gradients in every so many passes, not
     only in the first ten and each hundredth. Whether it can."""

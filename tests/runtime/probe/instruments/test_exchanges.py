@@ -59,6 +59,24 @@ def quiet():
     optimizer.step()
     optimizer.zero_grad()
 
+class Buffered(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.register_buffer("table", torch.ones(4))
+
+buffered = DistributedDataParallel(Buffered())
+
+def sends():
+    buffered(torch.ones(1, 2)).sum().backward()  # sends
+
+def adds():
+    sends()
+    buffered.module.table.add_(1)
+
+def renews():
+    sends()
+    buffered.module.table = buffered.module.table + 1
+
 def send():
     distributed.all_reduce(torch.ones(1))  # at once
     work = distributed.all_reduce(torch.ones(1), async_op=True)  # starts
@@ -142,7 +160,12 @@ def test_collectives_are_timed_at_the_line_that_waits(user: UserFile) -> None:
 
 def test_everything_is_undone(user: UserFile) -> None:
     def state() -> list[object]:
-        return [distributed.ProcessGroup.allreduce, distributed.Work.wait, torch.autograd.backward]
+        return [
+            distributed.ProcessGroup.allreduce,
+            distributed.Work.wait,
+            distributed._broadcast_coalesced,
+            torch.autograd.backward,
+        ]
 
     before = state()
     watched(user, "accumulate")
@@ -166,3 +189,13 @@ def test_an_error_of_the_user_stays_his(user: UserFile) -> None:
     finally:
         (line,) = instrument.close().exchanges
     assert line.calls == 2
+
+
+@pytest.mark.parametrize(("name", "changed"), [("sends", False), ("adds", True), ("renews", True)])
+def test_buffers_are_timed_where_the_model_is_called(
+    user: UserFile, name: str, changed: bool
+) -> None:
+    (sent,) = watched(user, name).buffers
+    assert sent.place == user.place("# sends")
+    assert (sent.models, sent.calls, sent.size, sent.changed) == (1, 3, 3 * 16, changed)
+    assert sent.seconds > 0

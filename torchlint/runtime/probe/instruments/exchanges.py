@@ -26,6 +26,7 @@ from torch.optim import optimizer as optim
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instrument_messages import (
+    BufferBroadcasts,
     Collectives,
     ExchangesSeen,
     GradientExchanges,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     """A model that has had a forward pass, the number of those until then, whether its gradients
     hold sums that were exchanged and not used, and what tells whether they change."""
     _Mark = tuple[float, float, float | None]
+    _Shapes = tuple[tuple[Any, ...], ...]
+    """Of the buffers of a model, with their types."""
 
 COLLECTIVES = {
     "allgather": "all_gather",
@@ -65,6 +68,8 @@ COLLECTIVES = {
 BETWEEN_TWO = ("send", "recv")
 _MOST_PLACES = 256
 _MOST_EXCHANGES = 20_000
+_MOST_COPIED = 1 << 30
+"""Bytes of the buffers of a model."""
 _MOST_LOOKED_AT = 3
 """Gradients of a model that are read to see whether they are zeros."""
 
@@ -116,6 +121,42 @@ class _Model:
         return any(bool(each.any()) for each in smallest)
 
 
+class _Buffers:
+    """What the forward passes of one line send of a model, or of several."""
+
+    def __init__(self, place: Place | None) -> None:
+        self._seen = BufferBroadcasts(place)
+        self._first: dict[_Shapes, list[Any] | None] = {}
+        """Copies of what was sent first. A module may replace a buffer, but not its shape."""
+        self._last: dict[_Shapes, list[Any]] = {}
+
+    def add(self, tensors: list[Any], seconds: float) -> None:
+        """They have been sent."""
+        size = sum(each.numel() * each.element_size() for each in tensors)
+        self._seen.calls += 1
+        self._seen.size += size
+        self._seen.seconds += seconds
+        model = tuple((*each.shape, each.dtype) for each in tensors)
+        if model not in self._first:
+            self._first[model] = (
+                [each.detach().clone() for each in tensors] if size <= _MOST_COPIED else None
+            )
+        self._last[model] = tensors
+
+    def end(self) -> BufferBroadcasts:
+        """With whether they are as they were."""
+        self._seen.models = len(self._last)
+        self._seen.changed = any(
+            copies is None
+            or not all(
+                torch.equal(one, other)
+                for one, other in zip(copies, self._last[model], strict=True)
+            )
+            for model, copies in self._first.items()
+        )
+        return self._seen
+
+
 class CommunicationObserver(Observer):
     """Watches the thread that takes the steps."""
 
@@ -125,6 +166,7 @@ class CommunicationObserver(Observer):
         self._lines: dict[Place | None, Collectives] = {}
         self._exchanges: list[_Exchange] = []
         self._blocked: list[float] = [0.0]
+        self._buffers: dict[Place | None, _Buffers] = {}
         self._optimized = self._between_two = 0
         self._inside = False
         self._marks: list[_Mark] = []
@@ -143,6 +185,7 @@ class CommunicationObserver(Observer):
         for name in BETWEEN_TWO:
             self.around(distributed.ProcessGroup, name, partial(self._sender, ""))
         self.around(distributed.Work, "wait", partial(self._sender, None))
+        self.around(distributed, private.BROADCAST, self._broadcaster)
         if self._models:
             plain = torch.autograd.backward
             self.around(torch.autograd, "backward", self._backward)
@@ -170,6 +213,7 @@ class CommunicationObserver(Observer):
             [*self._exchanges_by_line()],
             list(self._lines.values()),
             self._between_two,
+            [each.end() for each in self._buffers.values()],
         )
 
     def _blocked_in_each_step(self) -> list[float | None]:
@@ -219,6 +263,23 @@ class CommunicationObserver(Observer):
             line.what = what if line.what in ("", what) else "collectives"
 
     # what DDP sends ---------------------------------------------------------------------------
+
+    def _broadcaster(self, plain: Function) -> Function:
+        """Of the function that a forward pass calls with all buffers of a model."""
+        note = shielded(self._note_buffers)
+
+        def broadcast(group: Any, tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            call = self.timed(partial(note, tensors), plain)
+            return call(group, tensors, *args, **kwargs)
+
+        private.keep_from_compiler(broadcast)
+        return broadcast
+
+    def _note_buffers(self, tensors: Any, seconds: float) -> None:
+        self._blocked[-1] += seconds
+        place = self.places.here()
+        if place in self._buffers or len(self._buffers) < _MOST_PLACES:
+            self._buffers.setdefault(place, _Buffers(place)).add(list(tensors), seconds)
 
     def _backward(self, plain: Function) -> Function:
         compiling = private.compiling()
