@@ -54,3 +54,13 @@ def test_a_cell_has_a_module_for_all_time_steps() -> None:
 def test_norms_of_batches_are_named() -> None:
     (found,) = judged(norms=True)
     assert "batch norms then see all slices at once" in found.action
+
+
+def test_a_loss_has_a_mean() -> None:
+    (found,) = judged(kind="CrossEntropyLoss")
+    assert found.action == "call it once on the whole tensor; its mean is then over all slices"
+
+
+def test_a_network_for_sequences_takes_a_whole_one() -> None:
+    (found,) = judged(kind="LSTM", cell=True)
+    assert found.action == "call `nn.LSTM` once on the whole tensor"

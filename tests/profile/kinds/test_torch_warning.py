@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import torch_warning
 from torchlint.runtime.probe.instrument_messages import TorchWarning, WarningsSeen
+from torchlint.runtime.probe.instruments.warnings import UNUSED as UNUSED_NAME
 from torchlint.runtime.probe.instruments.warnings import WORDS
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ ARRAYS = (
 )
 
 
-def judged(name: str, text: str, ran: int = 0) -> list[Observed]:
-    heard = TorchWarning(name, text, ("/train.py", 9), 1, 5, ran)
+def judged(name: str, text: str, ran: int = 0, watched: int = 5) -> list[Observed]:
+    heard = TorchWarning(name, text, ("/train.py", 9), 1, watched, ran)
     return findings(torch_warning.kind, evidence(WarningsSeen([heard])))
 
 
@@ -45,13 +46,20 @@ def test_a_line_that_no_step_runs_costs_nothing() -> None:
 
 
 def test_what_torch_says_of_each_step_needs_no_line_in_it() -> None:
-    (found,) = judged("unused-parameters", UNUSED)
+    (found,) = judged("unused-parameters", UNUSED, watched=20)
     assert found.fact == (
-        'torch warns: "find_unused_parameters=True was specified in DDP constructor, but did not '
-        "find any unused parameters in the forward pass. This flag results in an extra traversal of "
-        'the autograd graph every iteration, which can adversely affect performance"'
+        'torch warns: "find_unused_parameters=True was specified in DDP ... This flag results in an '
+        "extra traversal of the autograd graph every iteration, which can adversely affect "
+        'performance"'
     )
 
 
+def test_an_unused_parameter_may_come_later_or_on_another_rank() -> None:
+    assert judged("unused-parameters", UNUSED, watched=9) == []
+    heard = WarningsSeen([TorchWarning("unused-parameters", UNUSED, ("/train.py", 9), 1, 20)])
+    ranks = evidence({0: heard, 1: WarningsSeen()}, ranks=2)
+    assert findings(torch_warning.kind, ranks) == []
+
+
 def test_there_is_advice_for_each_warning() -> None:
-    assert set(torch_warning._ADVICE) == set(WORDS)
+    assert set(torch_warning._ADVICE) == {*WORDS, UNUSED_NAME}

@@ -95,6 +95,10 @@ NAMES: tuple[Name, ...] = (
         Name((f"torch.distributed:{name}",), "what a line sends between ranks is not seen")
         for name in ("ProcessGroup.allreduce", "ProcessGroup._allgather_base", "Work.wait")
     ),
+    Name(
+        ("torch.nn.parallel:DistributedDataParallel._ddp_init_helper",),
+        "that DDP looks for unused parameters for nothing is not seen",
+    ),
     Name(("torch.distributed:_broadcast_coalesced",), "buffers that DDP sends are not seen"),
     Name(
         ("torch._C:_current_graph_task_id",),

@@ -14,7 +14,8 @@ all time steps with the input at once.
 In the run that times modules, the arguments of each call are compared with those of the one before.
 They must be views of one tensor, each one index after the last, or be the same; and nothing may
 write to that tensor in between. So a call that needs what another one has returned is never meant,
-except for the cells of torch where the state of each call is exactly what the one before returned.
+except for the recurrent cells and networks of torch, where the state of each call is exactly what
+the one before returned.
 
 ## What the ceiling means
 The time in the calls and between them without other modules, and as large a part of the backward
@@ -94,8 +95,10 @@ def _name(line: SlicedCalls) -> str:
 def _action(line: SlicedCalls) -> str:
     if line.cell:
         return f"call `nn.{line.kind.removesuffix('Cell')}` once on the whole tensor"
-    norms = "; its batch norms then see all slices at once" if line.norms else ""
-    return f"call it once on the whole tensor{norms}"
+    if line.norms:
+        return "call it once on the whole tensor; its batch norms then see all slices at once"
+    mean = "; its mean is then over all slices" if line.kind.endswith("Loss") else ""
+    return f"call it once on the whole tensor{mean}"
 
 
 def _share(

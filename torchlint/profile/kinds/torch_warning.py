@@ -11,7 +11,7 @@ others.
 ## How it is seen
 What Python shows as a warning is heard from the start of the script; it goes where it goes
 otherwise. Where torch warns of a call, the first steps of the window are traced to see whether they
-run its line.
+run its line. DDP is asked after each step whether it has found unused parameters.
 
 ## What the ceiling means
 There is none: torch does not say how much time it is. Measure a change with `torchlint verify`.
@@ -21,6 +21,7 @@ There is none: torch does not say how much time it is. Measure a change with `to
 - If the call that torch warns of is in a line that no step runs, as where data are prepared, or if
   that cannot be seen, since something is compiled or a debugger traces the script.
 - For what is warned of in workers of a loader.
+- Where DDP has found an unused parameter in one of the steps, on any rank, or in fewer than ten.
 
 ## What to do
 It depends on the warning; each finding says it.
@@ -33,15 +34,18 @@ It depends on the warning; each finding says it.
 from __future__ import annotations
 
 import re
+from textwrap import shorten
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.profile.kind import FindingKind, Observed
 from torchlint.runtime.probe.instrument_messages import WarningsSeen
+from torchlint.runtime.probe.instruments.warnings import UNUSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.profile.evidence import Evidence
+    from torchlint.profile.evidence import Evidence, Window
+    from torchlint.runtime.probe.instrument_messages import TorchWarning
 
 
 class _Advice(NamedTuple):
@@ -59,7 +63,7 @@ class _Advice(NamedTuple):
 
 
 _ADVICE: Final = {
-    "unused-parameters": _Advice(
+    UNUSED: _Advice(
         "leave `find_unused_parameters` out, if each step uses all parameters", ("TL602",), True
     ),
     "bucket-strides": _Advice(
@@ -81,6 +85,10 @@ _ADVICE: Final = {
     "flat-weights": _Advice("call `flatten_parameters()` after what moves the weights"),
     "mps": _Advice("use an operation that the device has"),
 }
+_MOST_BEGUN: Final = 60
+"""Characters of a first sentence that does not speak of time."""
+_FEWEST: Final = 10
+"""Steps: a branch may be taken seldom."""
 _ABOUT_TIME: Final = re.compile(
     r"slow|perform|overhead|compacted|unfused|fast path|fall back to run", re.IGNORECASE
 )
@@ -95,9 +103,12 @@ kind = FindingKind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """One for each warning and line."""
-    for warning in evidence.window(WarningsSeen).seen.heard:
+    window = evidence.window(WarningsSeen)
+    for warning in window.seen.heard:
         advice = _ADVICE.get(warning.name)
         if advice is None or not (advice.lasts or warning.ran):
+            continue
+        if warning.name == UNUSED and not _is_unused_on_all(warning, window):
             continue
         runs = f" (the line ran in {warning.ran} of {warning.watched} steps)" if warning.ran else ""
         yield Observed(
@@ -115,6 +126,15 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         )
 
 
+def _is_unused_on_all(warning: TorchWarning, window: Window[WarningsSeen]) -> bool:
+    """Whether no rank has found an unused parameter in enough steps."""
+    kin = [
+        any(each.name == UNUSED and each.place == warning.place for each in rank.seen.heard)
+        for rank in window.ranks
+    ]
+    return warning.watched >= _FEWEST and all(kin)
+
+
 def _sentence(text: str) -> str:
     """What it begins with and what it says about time, in one line."""
     plain = " ".join(text.partition("(Triggered internally")[0].split())
@@ -122,4 +142,4 @@ def _sentence(text: str) -> str:
     if _ABOUT_TIME.search(first):
         return first.rstrip(".")
     later = next((each for each in rest if _ABOUT_TIME.search(each)), "")
-    return f"{first} {later}".strip().rstrip(".")
+    return f"{shorten(first, _MOST_BEGUN, placeholder=' ...')} {later}".strip().rstrip(".")

@@ -265,6 +265,9 @@ def compiled_module() -> Any:
 # Several processes ---------------------------------------------------------------------------
 
 
+DDP_MADE = "_ddp_init_helper"
+"""A method that a `DistributedDataParallel` calls at the end of its constructor. Around the latter,
+its warnings would name another line."""
 BROADCAST = "_broadcast_coalesced"
 """The function of `torch.distributed` by which a `DistributedDataParallel` sends buffers."""
 
@@ -291,6 +294,14 @@ def last_exchange(module: Any) -> tuple[int, float, float]:
     whole = known.get("backward_comm_time") or 0
     hidden = known.get("backward_compute_comm_overlap_time") or 0
     return int(known.get("iteration", -1)), whole / 1e9, min(hidden, whole) / 1e9
+
+
+def unused_bytes(module: Any) -> int | None:
+    """Of the parameters of a `DistributedDataParallel` that had no part in the last pass that it
+    has timed; None if it does not look for them, or has timed none."""
+    known = module._get_ddp_logging_data()
+    size = known.get("unused_parameter_size")
+    return int(size) if known.get("find_unused_parameters") and size is not None else None
 
 
 # Numbers -------------------------------------------------------------------------------------

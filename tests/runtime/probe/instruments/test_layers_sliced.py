@@ -20,6 +20,7 @@ from torch import nn
 
 head, norm = nn.Linear(4, 4), nn.Sequential(nn.Flatten(0, 1), nn.BatchNorm1d(4))
 lstm, gru = nn.LSTMCell(4, 4), nn.GRUCell(4, 4)
+network, both = (nn.LSTM(4, 4, batch_first=True, bidirectional=each) for each in (False, True))
 x = torch.randn(3, 10, 4)
 
 class Forward(nn.Module):
@@ -56,7 +57,22 @@ def gated():
     for i in range(10):
         state = gru(x[:, i], hx=state)  # gru
 
+def networks():
+    state = None
+    for i in range(10):
+        _, state = network(x[:, i : i + 1], state)  # network
+
 # None of these is one call in pieces.
+
+def both_ways():
+    state = None
+    for i in range(10):
+        _, state = both(x[:, i : i + 1], state)
+
+def along_the_batch():
+    seen, state = torch.zeros(10, 3, 4), None
+    for i in range(10):
+        _, state = network(seen[i : i + 1], state)
 
 def few():
     return [head(x[:, i]) for i in range(7)]
@@ -157,7 +173,9 @@ def test_norms_of_batches_are_known(user: UserFile) -> None:
     assert not line.norms
 
 
-@pytest.mark.parametrize(("name", "kind"), [("cells", "LSTMCell"), ("gated", "GRUCell")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("cells", "LSTMCell"), ("gated", "GRUCell"), ("networks", "LSTM")]
+)
 def test_cells_that_get_their_last_state(user: UserFile, name: str, kind: str) -> None:
     (line,) = seen(user, name)
     assert (line.kind, line.cell, line.calls) == (kind, True, 30)
@@ -166,6 +184,8 @@ def test_cells_that_get_their_last_state(user: UserFile, name: str, kind: str) -
 @pytest.mark.parametrize(
     "name",
     [
+        "both_ways",
+        "along_the_batch",
         "few",
         "computed",
         "fed_back",

@@ -41,7 +41,7 @@ def state() -> dict[str, Any]:
     """All that instruments may change in this process."""
     classes = (
         DataLoader, private.loader_iterator(), *loader_iterators.fetchers(), nn.Module, nn.Conv2d,
-        nn.DataParallel, torch.Tensor, distributed.ProcessGroup, distributed.Work, logging.Logger,
+        nn.DataParallel, nn.parallel.DistributedDataParallel, torch.Tensor, distributed.ProcessGroup, distributed.Work, logging.Logger,
     )  # fmt: skip
     modules = (torch.autograd, checkpoint, builtins, gc, json, pickle, warnings)
     owners = (*classes, *modules)

@@ -7,6 +7,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 import pytest
+import torch
+from torch import distributed
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import warnings as instrument
@@ -20,6 +22,18 @@ if TYPE_CHECKING:
 SLOW = "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please convert."
 TRAIN = """
 import warnings
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+
+    def forward(self, x, uses):
+        return self.one(x) if uses == "one" else self.two(self.one(x))
+
+def wrapped(options):
+    return torch.nn.parallel.DistributedDataParallel(Net(), **options)  # wrapped
 
 def prepare():
     make([])  # prepared
@@ -122,6 +136,35 @@ def test_a_debugger_keeps_its_trace(user: UserFile) -> None:
     sys.settrace(None)
     (found,) = watch.close().heard
     assert found.watched == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "uses", "names"),
+    [
+        ({"find_unused_parameters": True}, "both", ["unused-parameters"]),
+        ({"find_unused_parameters": True}, "one", []),
+        ({"find_unused_parameters": True}, "later", []),
+        ({}, "both", []),
+    ],
+)
+def test_ddp_is_asked_for_unused_parameters(
+    user: UserFile, options: dict[str, bool], uses: str, names: list[str]
+) -> None:
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        watch = instrument.watch(user.settings)
+        model = user.module.wrapped(options)
+        model(torch.ones(1, 2), "both").sum().backward()
+        watch.open()
+        for step in range(4):
+            seldom = "both" if step < 2 else "one"
+            model(torch.ones(1, 2), seldom if uses == "later" else uses).sum().backward()
+            watch.passed()
+        heard = watch.close().heard
+    finally:
+        distributed.destroy_process_group()
+    assert [each.name for each in heard] == names
+    assert [each.place for each in heard] == [user.place("# wrapped")] * len(names)
 
 
 def test_a_worker_of_a_loader_says_nothing(user: UserFile) -> None:

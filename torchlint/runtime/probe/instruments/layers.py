@@ -278,7 +278,7 @@ class LayerObserver(Observer):
         level = call.outer or thread.bottom
         level.inside += begun - thread.spared - call.begun
         if call.run is not None:
-            call.run.left(begun - thread.spared, level.inside, result)
+            call.run.left(call.record.reference(), result, begun - thread.spared, level.inside)
         if call.runs:
             self._close(call)
         thread.spared += time.perf_counter() - begun

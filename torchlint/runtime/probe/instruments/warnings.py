@@ -3,12 +3,18 @@
 Torch says most of it once in a process, so it is heard from the start of the script. A line that is
 warned of may be one that prepares the training: the first steps of the window are traced to see
 which of these lines they run. Nothing is kept from the script, nor from its standard error.
+
+One warning goes past Python: that DDP looks for unused parameters although there are none. It may
+be wrong, since later steps may have some, so DDP is asked for what it knows after each step.
 """
 
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instrument_messages import TorchWarning, WarningsSeen
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 WORDS = {
-    "unused-parameters": "find_unused_parameters=True was specified in DDP constructor, but did",
     "bucket-strides": "Grad strides do not match bucket view strides",
     "gradient-layout": "grad and param do not obey the gradient layout contract",
     "list-of-arrays": "Creating a tensor from a list of numpy.ndarrays is extremely slow",
@@ -37,8 +42,42 @@ WORDS = {
     "mps": "will fall back to run on the CPU",
 }
 """By a name of ours, what torch's warnings about time have in them: torch 2.1 to 2.13."""
+UNUSED = "unused-parameters"
+_UNUSED_TEXT = (
+    "find_unused_parameters=True was specified in DDP constructor, but did not find any unused "
+    "parameters in the forward pass. This flag results in an extra traversal of the autograd graph "
+    "every iteration, which can adversely affect performance."
+)
 _MOST = 100
 _TRACED_STEPS = 5
+
+
+class _Searching:
+    """A `DistributedDataParallel` that may look for unused parameters.
+
+    Args:
+        module: it is not kept.
+        place: where it was made.
+    """
+
+    def __init__(self, module: Any, place: Place | None) -> None:
+        self.module = weakref.ref(module)
+        self.place = place
+        self.looked = 0
+        self.found = False
+
+    def look(self) -> None:
+        """At what it found in the last step."""
+        module = self.module()
+        size = None if module is None else private.unused_bytes(module)
+        self.looked += size is not None
+        self.found = self.found or bool(size)
+
+    def rate(self, every: int) -> None:
+        """How often it notes what it finds."""
+        module = self.module()
+        if module is not None:
+            private.time_each_exchange(module, every)
 
 
 class WarningObserver(Observer):
@@ -52,7 +91,9 @@ class WarningObserver(Observer):
         self._ran: set[tuple[str, int]] = set()
         """Those that this step has run."""
         self._hears = True
+        self._models: list[_Searching] = []
         self.at_end(private.around_warnings(self._make))
+        self.around(torch.nn.parallel.DistributedDataParallel, private.DDP_MADE, self._maker)
 
     def rest(self) -> None:
         """This process is a copy, as a loader's worker."""
@@ -61,6 +102,8 @@ class WarningObserver(Observer):
 
     def begin(self) -> None:
         """Look for the lines in the steps, unless something else does so."""
+        for model in self._models:
+            model.rate(1)
         if not self._files or sys.gettrace() is not None or private.compiled_frames():
             return
         sys.settrace(self._called)
@@ -72,6 +115,8 @@ class WarningObserver(Observer):
             frame = frame.f_back
 
     def step(self) -> None:
+        for model in self._models:
+            model.look()
         if sys.gettrace() != self._called:
             return
         for warning in self._heard.values():
@@ -83,7 +128,14 @@ class WarningObserver(Observer):
 
     def end(self) -> WarningsSeen:
         self._hears = False
-        return WarningsSeen(list(self._heard.values()))
+        for model in self._models:
+            model.rate(100)  # as it is made
+        unused = [
+            TorchWarning(UNUSED, _UNUSED_TEXT, each.place, 1, each.looked)
+            for each in self._models
+            if each.looked and not each.found
+        ]
+        return WarningsSeen([*self._heard.values(), *unused])
 
     def _make(self, plain: Function) -> Function:
         hear = shielded(self._hear)
@@ -93,6 +145,19 @@ class WarningObserver(Observer):
             return plain(message)
 
         return show
+
+    def _maker(self, plain: Function) -> Function:
+        made = shielded(self._made)
+
+        def helper(module: Any, *args: Any, **kwargs: Any) -> Any:
+            made(module)
+            return plain(module, *args, **kwargs)
+
+        return helper
+
+    def _made(self, module: Any) -> None:
+        if self._hears and len(self._models) < _MOST:
+            self._models.append(_Searching(module, self.places.here()))
 
     def _hear(self, message: Any) -> None:
         text = str(message.message)

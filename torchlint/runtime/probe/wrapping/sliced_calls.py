@@ -26,6 +26,8 @@ _MOST_ATTRIBUTES = 20_000
 """Of a module and those inside it; larger ones are not compared."""
 _NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 _CELLS = (nn.LSTMCell, nn.GRUCell, nn.RNNCell)
+_NETWORKS = (nn.LSTM, nn.GRU, nn.RNN)
+"""Those for whole sequences, which may get one time step after the other as well."""
 
 
 class _UnknownError(Exception):
@@ -59,7 +61,7 @@ class SlicedRun:
         self.calls = 1
         self.place: Place | None = None
         self.seconds = self.between_s = 0.0
-        self.cell = type(module) in _CELLS
+        self.cell = type(module) in _CELLS or _takes_a_step(module, args)
         self.norms = False
         self.shape: tuple[int, ...] = ()
         self._wholes: list[Callable[[], Any]] = []
@@ -100,11 +102,12 @@ class SlicedRun:
         """
         self.between_s += moment - self._left - (inside - self._inside)
 
-    def left(self, moment: float, inside: float, result: Any) -> None:
+    def left(self, module: Any, result: Any, moment: float, inside: float) -> None:
         """A call has returned."""
         self._left, self._inside = moment, inside
         if self.cell and self._known:
-            self._results = [weakref.ref(each) for each in _leaves(result)]
+            state = result[1] if isinstance(module, _NETWORKS) else result
+            self._results = [weakref.ref(each) for each in _leaves(state)]
 
     def _is_next(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
         leaves = list(_leaves(self._inputs(args, kwargs)))
@@ -163,6 +166,14 @@ def _leaves(value: Any, depth: int = 3) -> Iterator[Any]:
             yield from _leaves(each, depth - 1)
     else:
         yield value
+
+
+def _takes_a_step(module: Any, args: Sequence[Any]) -> bool:
+    """Whether a recurrent network goes forward through time by one step."""
+    if type(module) not in _NETWORKS or module.bidirectional or not args:
+        return False
+    time = 1 if module.batch_first else 0
+    return isinstance(args[0], torch.Tensor) and args[0].ndim == 3 and args[0].shape[time] == 1
 
 
 def _whole(tensor: Any) -> Any:
