@@ -133,7 +133,7 @@ CASES = (
     ),
     Case(
         "subnormals",
-        (Planted("TR305", "# subnormal", lambda values: values["subnormal"] > 100_000),),
+        (Planted("TR306", "# subnormal", lambda values: values["subnormal"] > 100_000),),
         ("1e-38", "1.0"),
     ),
     Case(
@@ -156,6 +156,30 @@ CASES = (
         options=_RANKS,
     ),
     Case("ranks_clean", options=_RANKS),
+    Case(
+        "ranks_buffers",
+        (Planted("TR604", "# planted", lambda values: values["bytes"] % 2**22 == 0),),
+        ("options = {", 'options = {"broadcast_buffers": False} or {'),
+        options=_RANKS,
+    ),
+    Case(
+        "sliced_calls",
+        (
+            Planted("TR304", "planted: cell", lambda values: values["kind"] == "LSTMCell"),
+            Planted("TR304", "planted: head", lambda values: values["kind"] == "Linear"),
+        ),
+        ("[self.head(each) for each in hidden.unbind(1)]", "self.head(hidden).unbind(1)"),
+    ),
+    Case(
+        "dense_embedding",
+        (Planted("TR305", "# planted", lambda values: values["rows"] == 50_000),),
+        ("optimizer.step()", "net.items.weight.grad = None; optimizer.step()"),
+    ),
+    Case(
+        "torch_warns",
+        (Planted("TR803", "# planted", lambda values: values["ran"] == 5),),
+        ("torch.tensor(rows)", "torch.from_numpy(np.stack(rows))"),
+    ),
     Case("clean_mlp"),
     Case("clean_cnn"),
     Case("clean_transformer"),

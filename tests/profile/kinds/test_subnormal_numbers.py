@@ -1,4 +1,4 @@
-"""TR305: numbers that are nearly zero, where the step takes longer for them."""
+"""TR306: numbers that are nearly zero, where the step takes longer for them."""
 
 from __future__ import annotations
 

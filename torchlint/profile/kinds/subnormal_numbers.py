@@ -48,7 +48,7 @@ _LEAST: Final = 0.01
 """Of the values that are looked at."""
 
 kind = FindingKind(
-    code="TR305",
+    code="TR306",
     summary="the processor computes with numbers that are nearly zero",
     instruments=("kernels", "flush"),
     is_tested=True,
