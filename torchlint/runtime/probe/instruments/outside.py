@@ -68,8 +68,15 @@ class OutsideObserver(Observer):
         self._lines = GapLines(Places(self.settings))
         self._lines.begin()
         self._over = threading.Event()
-        threading.Thread(target=self._guard, name="torchlint-guard", daemon=True).start()
-        self.at_end(self._lines.end, self._over.set)
+        guard = threading.Thread(target=self._guard, name="torchlint-guard", daemon=True)
+        guard.start()
+
+        def dismiss() -> None:
+            self._over.set()
+            if guard is not threading.current_thread():
+                guard.join()
+
+        self.at_end(self._lines.end, dismiss)
         self._lines.step()
 
     @property
