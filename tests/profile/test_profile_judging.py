@@ -60,7 +60,7 @@ def test_nothing_is_said_below_the_noise(kinds: Kinds) -> None:
 
 
 def test_what_is_tested_against_chance_is_said_all_the_same(kinds: Kinds) -> None:
-    kinds(seen(0.05, 1), seen(0.02, 2), is_tested=True)
+    kinds(seen(0.05, 1, certain=True), seen(0.02, 2, certain=True), seen(0.05, 3))
     assert [each.row for each in judge(evidence(noise=0.06), ()).findings] == [1]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.experiment.rotation import Block
 from torchlint.profile import timing
-from torchlint.profile.timing import may_be_chance, saved_at_most, timing_of
+from torchlint.profile.timing import may_be_chance, saved_at_least, saved_at_most, timing_of
 
 
 def blocks(*seconds: float, steps: int = 4) -> tuple[Block, ...]:
@@ -61,6 +61,14 @@ def test_what_is_saved_has_the_doubt_of_its_rounds_on_top() -> None:
     wild = [0.003, 0.009, 0.006, 0.005]
     assert saved_at_most(wild, plain) == pytest.approx(1 - 0.5 / 1.1, abs=0.01)
     assert saved_at_most([0.005], [0.01]) == pytest.approx(1 - 0.5 / 1.1)
+
+
+def test_what_nearly_all_rounds_show_is_saved_for_certain() -> None:
+    plain, steady = [0.01, 0.011, 0.012, 0.01], [0.005, 0.0055, 0.006, 0.005]
+    assert saved_at_least(steady, plain) == pytest.approx(0.5)
+    assert saved_at_least([0.003, 0.009, 0.006, 0.005], plain) < 0.1
+    assert saved_at_least([0.0102, 0.0099, 0.0105, 0.01], [0.01] * 4) < 0
+    assert saved_at_least([0.005], [0.01]) < 0
 
 
 def test_nothing_is_saved_by_what_takes_longer() -> None:

@@ -109,7 +109,7 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
         share = altered[given[3]]
         if isinstance(share, Exception):
             raise share
-        return share
+        return share if share is None or isinstance(share, tuple) else (share, False)
 
     altered: dict[str, Any] = {"replay": 0.0}
     monkeypatch.setattr(profiling, "share_saved", share_saved)
@@ -178,6 +178,15 @@ def test_what_changes_a_step_is_timed_and_no_instrument_of_its_cost(profiled: Pr
     assert (found.code, found.share) == ("TR101", 0.4)
     assert set(jobs) == {"input"}
     assert set(result.costs) == {"input"}
+
+
+def test_a_wait_that_is_certain_is_told_whatever_the_noise(
+    profiled: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiling, "time_steps", lambda *_, **__: timing(noise=0.5))
+    assert profiled(WAITS, saved={"replay": (0.4, False)})[0].findings == ()
+    (found,) = profiled(WAITS, saved={"replay": (0.4, True)})[0].findings
+    assert found.code == "TR101"
 
 
 def test_the_limit_and_each_finding_are_told_as_soon_as_they_are_known(profiled: Profiled) -> None:

@@ -106,6 +106,7 @@ class Evidence:
         ranks: processes that take steps.
         nodes: machines that they share.
         tried: names of the runs that there were, even of those that showed nothing.
+        certain: names in `saved` whose rounds all but rule out that they save nothing.
     """
 
     survey: Survey
@@ -116,6 +117,7 @@ class Evidence:
     ranks: int = 1
     nodes: int = 1
     tried: frozenset[str] = frozenset()
+    certain: frozenset[str] = frozenset()
 
     @property
     def on_gpu(self) -> bool:

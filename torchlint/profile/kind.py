@@ -27,6 +27,7 @@ class Observed:
         share: of the step, from 0 to below 1, that it costs at most; None: the run cannot tell.
         rules: codes of the static rules that are about the same thing.
         values: the numbers behind the fact, for programs.
+        certain: it was tested against chance, so the noise of the step does not hide it.
         made: where the object that it is about was made, as the loader that a loop waits for; those
             rules may report there.
     """
@@ -38,6 +39,7 @@ class Observed:
     rules: tuple[str, ...] = ()
     values: Mapping[str, object] = field(default_factory=dict)
     made: tuple[str, int] | None = None
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,6 @@ class FindingKind:
         summary: what it reports, in lists.
         instruments: names of `runtime.probe.instruments` whose windows it judges. If one of them
             is missing, it is not asked.
-        is_tested: its findings are tested against chance, so the noise of the step hides none.
         census: it counts what waits for a GPU, so its findings have no ceiling without one, and
             are listed under a heading of their own.
     """
@@ -74,7 +75,6 @@ class FindingKind:
     summary: str
     instruments: tuple[str, ...] = ()
     census: bool = False
-    is_tested: bool = False
     name: str = ""
     page: str = ""
     judge: Judge | None = None

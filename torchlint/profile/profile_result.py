@@ -57,6 +57,7 @@ class RunFinding:
         static: findings of `check` at the same place, or where the thing was made.
         rules: codes of the static rules that are about the same thing, found there or not.
         made: where the thing was made, as the loader that a loop waits for, if the run saw it.
+        certain: it was tested against chance, so the noise of the step does not hide it.
     """
 
     code: str
@@ -71,6 +72,7 @@ class RunFinding:
     rules: tuple[str, ...] = ()
     values: Mapping[str, object] = field(default_factory=dict)
     made: Line | None = None
+    certain: bool = False
 
     @property
     def ceiling(self) -> float | None:

@@ -100,6 +100,7 @@ class _Known:
     timing: Timing | None = None
     windows: dict[str, Window[Any]] = field(default_factory=dict)
     saved: dict[str, float] = field(default_factory=dict)
+    certain: set[str] = field(default_factory=set)
     sweep: Sweep | None = None
     ran: set[str] = field(default_factory=set)
     costs: dict[str, float] = field(default_factory=dict)
@@ -200,6 +201,7 @@ class _Profiling(ProfileSession):
             seen.processes,
             self.request.nodes,
             frozenset(so_far.ran),
+            frozenset(so_far.certain),
         )
 
     def _sweep(self, wished: Wish, anchor: Anchor, declared: DeclaredPlan) -> None:
@@ -262,7 +264,7 @@ class _Profiling(ProfileSession):
         assert seen.anchor is not None
         assert timing is not None
         for instrument in run.instruments:
-            share = share_saved(
+            saved = share_saved(
                 self.jobs,
                 self.workspace,
                 declared,
@@ -274,11 +276,13 @@ class _Profiling(ProfileSession):
                 tested=run.tested,
                 timeout_s=self.patience_s(seen.step_s * (declared.steps + 2)),
             )
-            if share is None:
+            if saved is None:
                 why = "this version of torch cannot, or this processor"
                 self._found.missing.append(f"{run.about} ({why})")
                 return
-            self._found.saved[instrument] = share
+            self._found.saved[instrument], is_certain = saved
+            if is_certain:
+                self._found.certain.add(instrument)
 
     @property
     def _seen(self) -> Survey:

@@ -53,7 +53,7 @@ def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = No
     cut = max(CUT, evidence.timing.noise)
 
     def matters(each: RunFinding) -> bool:
-        least = CUT if all_kinds()[each.code].is_tested else cut
+        least = CUT if each.certain else cut
         return each.share is None or each.share >= least
 
     comments = Comments(today or date.today())
@@ -140,6 +140,7 @@ def _finding(
         rules=tuple(seen.rules),
         values=seen.values,
         made=made,
+        certain=seen.certain,
     )
 
 

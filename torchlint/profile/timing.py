@@ -75,7 +75,7 @@ def share_saved(
     beside: bool,
     tested: bool,
     timeout_s: float,
-) -> float | None:
+) -> tuple[float, bool] | None:
     """The share of a step that an instrument saves at most which changes what it does: the upper
     end of the interval over rounds in which the program as it is and the changed one take turns.
 
@@ -85,7 +85,8 @@ def share_saved(
         tested: what may be chance is not known.
 
     Returns:
-        From 0 to below 1; None if this version of torch cannot do that.
+        From 0 to below 1, and whether something is saved that is worth a line, for all that the
+        rounds can tell; None if this version of torch cannot do that.
 
     Raises:
         Failed: a run failed.
@@ -104,7 +105,7 @@ def share_saved(
     plain = plain or [step_s] * len(without)
     if tested and may_be_chance(without, plain):
         raise ExperimentError("what it saves is lost in the noise", code=6)
-    return saved_at_most(without, plain)
+    return saved_at_most(without, plain), saved_at_least(without, plain) >= CUT
 
 
 def few_blocks(plan: DeclaredPlan, step_s: float) -> int:
@@ -127,12 +128,23 @@ def saved_at_most(without: Sequence[float], plain: Sequence[float]) -> float:
     return max(0.0, -math.expm1(-middle - (half if worth_a_line else 0.0)))
 
 
+def saved_at_least(without: Sequence[float], plain: Sequence[float]) -> float:
+    """The same share by the lower end of the interval; below zero if it may be chance."""
+    middle, half = _interval(without, plain)
+    return -math.expm1(half - middle) if math.isfinite(half) else -math.inf
+
+
 def may_be_chance(without: Sequence[float], plain: Sequence[float]) -> bool:
     """Whether nothing may be saved as well as what is worth a line: the interval holds both."""
+    middle, half = _interval(without, plain)
+    return middle <= half and -math.expm1(-middle - half) >= CUT
+
+
+def _interval(without: Sequence[float], plain: Sequence[float]) -> tuple[float, float]:
+    """The middle of what is saved in each round, as a logarithm, and half of its width."""
     logs = [math.log(one / other) for one, other in zip(plain, without, strict=True)]
     half = half_width(statistics.stdev(logs), len(logs), _ALPHA) if len(logs) > 1 else math.inf
-    middle = statistics.median(logs)
-    return middle <= half and -math.expm1(-middle - half) >= CUT
+    return statistics.median(logs), half
 
 
 def in_turns(

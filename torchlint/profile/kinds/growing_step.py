@@ -62,7 +62,6 @@ kind = FindingKind(
     code="TR704",
     summary="each step takes longer than the one before",
     instruments=("growth",),
-    is_tested=True,
 )
 
 
@@ -95,6 +94,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             "tensors": window.seen.tensors,
             "memory_mb": window.seen.memory_mb,
         },
+        certain=True,
     )
 
 

@@ -26,6 +26,8 @@ so on a CPU that is busy with the model less is gained.
 With several ranks, the wait is that of the rank that waits longest. It is named if the others wait
 half as long or less: what they wait for is that rank, in the exchange of gradients.
 
+If nearly all of these turns show a gain, the finding is printed however much the step varies.
+
 ## When it is silent
 - If the wait is short, or if batches that cost nothing would not make the step shorter.
 - If a batch takes less than 0.3 ms without workers: it takes as long to receive one from a worker.
@@ -47,6 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import FindingKind, Observed
 from torchlint.profile.loader_waits import (
     free_step_s,
@@ -115,6 +118,7 @@ def _waits(waits: LoaderWaits, evidence: Evidence, window: Window[InputSeen]) ->
             "rank": window.rank,
         },
         waits.made,
+        certain="replay" in evidence.certain and own >= CUT,
     )
 
 

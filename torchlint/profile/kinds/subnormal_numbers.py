@@ -51,7 +51,6 @@ kind = FindingKind(
     code="TR306",
     summary="the processor computes with numbers that are nearly zero",
     instruments=("kernels", "flush"),
-    is_tested=True,
 )
 
 
@@ -71,6 +70,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         evidence.saved["flush"],
         (),
         {"values": values, "subnormal": subnormal},
+        certain=True,
     )
 
 

@@ -71,7 +71,6 @@ kind = FindingKind(
     code="TR603",
     summary="threads wait for each other's processors",
     instruments=("pauses",),
-    is_tested=True,
 )
 
 
@@ -115,6 +114,7 @@ def _workers(evidence: Evidence) -> Iterator[Observed]:
                 "pools": dict(named),
             },
             waits.place,
+            certain=True,
         )
 
 
