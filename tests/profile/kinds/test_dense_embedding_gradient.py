@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.profile.conftest import survey
 from tests.profile.kinds.conftest import evidence, findings
 from torchlint.profile.kinds import dense_embedding_gradient
 from torchlint.runtime.probe.instrument_messages import EmbeddingTable, KernelsSeen
+from torchlint.runtime.probe.messages import Lanes
 
 if TYPE_CHECKING:
     from torchlint.profile.kind import Observed
@@ -31,10 +33,20 @@ def test_a_table_of_which_little_is_looked_up() -> None:
     assert found.place == ("/train.py", 9)
     assert found.fact == (
         "the gradient of an embedding of 50,000 x 64 values is dense (12.2 MiB), and a step "
-        "looks up at most 510 of its rows; 4 ms a step to fill it and in Adam"
+        "looks up at most 510 of its rows; Adam goes through all of it"
     )
     assert found.share == pytest.approx(0.4)
     assert "decay" not in found.action
+
+
+def test_the_optimizers_part_is_that_of_the_undisturbed_step() -> None:
+    """A tenth of the step is in the backward pass, and four fifths of half of it are the
+    optimizers'."""
+    seen = KernelsSeen(embeddings=[replace(TABLE, optimizer_s=0.08, optimizers_s=0.1)])
+    lanes = Lanes((0.0,) * 29, (0.004,) * 29, (0.001,) * 29, (0.005,) * 29)
+    looked = replace(evidence(seen), survey=survey(lanes=lanes))
+    (found,) = findings(dense_embedding_gradient.kind, looked)
+    assert found.share == pytest.approx(0.1 + 0.5 * 0.8)
 
 
 def test_the_rows_of_all_gradients_of_a_step_count() -> None:
@@ -55,4 +67,3 @@ def test_on_a_gpu_only_a_table_that_is_most_of_the_model_is_named() -> None:
     assert judged("cuda") == []
     (found,) = judged("cuda", part=0.6)
     assert found.share is None
-    assert found.fact.endswith("; Adam goes through all of it")

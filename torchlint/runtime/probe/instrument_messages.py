@@ -545,6 +545,7 @@ class EmbeddingTable:
         decays: with a decay of the weights.
         part: of the bytes of the optimizer's gradients.
         optimizer_s: that part of the seconds in the optimizer's operations.
+        optimizers_s: seconds in those of all optimizers.
     """
 
     place: Place | None
@@ -559,6 +560,7 @@ class EmbeddingTable:
     decays: bool = False
     part: float = 0.0
     optimizer_s: float = 0.0
+    optimizers_s: float = 0.0
 
 
 @dataclass(slots=True)

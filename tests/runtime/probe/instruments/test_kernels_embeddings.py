@@ -82,6 +82,7 @@ def test_a_table_is_known_by_its_line_its_rows_and_its_optimizer(user: UserFile)
     assert words.backward_s > 0
     assert words.optimizer_s == pytest.approx(100 * kinds.optimizer_s)
     assert kinds.optimizer_s > 0
+    assert words.optimizers_s == pytest.approx(words.optimizer_s + kinds.optimizer_s)
 
 
 def test_each_gradient_of_a_step_counts(user: UserFile) -> None:

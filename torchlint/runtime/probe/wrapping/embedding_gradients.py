@@ -45,11 +45,14 @@ class EmbeddingGradients:
     def __init__(self) -> None:
         self._tables: dict[int, _Table] = {}
         self._lookups: dict[Key, _Table] = {}
-        self._optimizer_s = 0.0
+        self._optimizer_s = self._optimizers_s = 0.0
 
     def end(self) -> list[EmbeddingTable]:
         """The tables with dense gradients."""
-        return [each.seen for each in self._tables.values() if each.seen.gradients]
+        seen = [each.seen for each in self._tables.values() if each.seen.gradients]
+        for each in seen:
+            each.optimizers_s = self._optimizers_s
+        return seen
 
     def forward(self, name: str, args: Any, place: Place | None) -> None:
         """An operation has run that is neither an optimizer's nor of a backward pass."""
@@ -84,6 +87,7 @@ class EmbeddingGradients:
     def optimizes(self, seconds: float) -> None:
         """An operation of an optimizer has run."""
         self._optimizer_s += seconds
+        self._optimizers_s += seconds
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer has taken a step."""
