@@ -95,6 +95,11 @@ def renewed():
         seen = x.clone()
         head(seen[:, i])
 
+def forgotten():
+    with torch.no_grad():
+        for i in range(10):
+            head(x.clone()[:, i])  # may have the address of the last one
+
 def chunks():
     return [head(each) for each in torch.zeros(64, 10, 4).split(4)]
 
@@ -191,6 +196,7 @@ def test_cells_that_get_their_last_state(user: UserFile, name: str, kind: str) -
         "fed_back",
         "written",
         "renewed",
+        "forgotten",
         "chunks",
         "windows",
         "the_same",
