@@ -205,6 +205,7 @@ def told_by(looks, monkeypatch, budget_s, pace_s):
         "compare",
         lambda _, names: ((name, numerics()) for name in (ORIGINAL, *names)),
     )
+    monkeypatch.setattr(verification, "count", lambda *_, **__: ({}, []))
     monkeypatch.setattr(Measured, "pace_s", pace_s)
     looks.rules, looks.ran = ("TL401", "TL403"), True
     told = Told()
@@ -222,6 +223,7 @@ def test_numbers_and_total_come_first_then_fix_by_fix(looks, monkeypatch):
         "Measuring pairs",
         *("so far 1", "so far 2", "so far 3"),
         "changed CONFIRMED",
+        "Counting what a step does",
         "Comparing the numbers",
         "numbers only TL403:train.py",
         "numbers only TL401:train.py",
@@ -235,7 +237,7 @@ def test_numbers_and_total_come_first_then_fix_by_fix(looks, monkeypatch):
 
 def test_fixes_that_no_time_is_left_for_are_named_and_not_begun(looks, monkeypatch):
     said, result = told_by(looks, monkeypatch, 3600.0, 1000.0)
-    assert said[-2:] == ["changed CONFIRMED", "no room"]
+    assert said[-3:] == ["changed CONFIRMED", "no room", "Counting what a step does"]
     assert result.total.verdict.value == "CONFIRMED"
     assert any(note.startswith("The budget has room for all fixes") for note in result.notes)
     assert all(fix.alone.estimate is None for fix in result.fixes)

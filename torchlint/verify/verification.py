@@ -90,6 +90,7 @@ class _Verification(Session[Changes, Result]):
         self._numerics: dict[str, Numerics] = {}
         self._told: dict[str, Verdict] = {}
         self._counters: dict[str, Counters] = {}
+        self._is_counted = False
         self._is_late = False
 
     def run(self) -> None:
@@ -121,10 +122,6 @@ class _Verification(Session[Changes, Result]):
         if planned.numbers_fit:
             self._recorder = self._recorder_of(planned, look, changes, rounds)
             self._compare(compared(planned.variants)[:1])
-        names = compared(planned.variants)
-        is_counted = self._has_room_to_count(planned, look, planned.needed.rounds_s)
-        if is_counted:
-            self._count(planned.plan, names, look)
         self._watcher.stage("Measuring pairs", of=self.request.design.looks[-1])
         self._is_late = rounds.measure(
             self._undecided,
@@ -132,8 +129,7 @@ class _Verification(Session[Changes, Result]):
             progress=self._progress,
             goes_on=self._goes_on,
         )
-        if not is_counted and self._has_room_to_count(planned, look, 0.0):
-            self._count(planned.plan, names, look)
+        self._count_if_there_is_room(0.0)
 
     def _require_executed(
         self, look: FirstLook, exercised: Sequence[str], unseen: Sequence[str]
@@ -333,6 +329,19 @@ class _Verification(Session[Changes, Result]):
             on_gpu=look.original.device == "cuda",
         )
 
+    def _count_if_there_is_room(self, after_s: float) -> None:
+        """Count what a step does, once.
+
+        Args:
+            after_s: what else has to fit.
+        """
+        planned, look = self._planned, self.first_look
+        assert planned is not None
+        assert look is not None
+        if not self._is_counted and self._has_room_to_count(planned, look, after_s):
+            self._is_counted = True
+            self._count(planned.plan, compared(planned.variants), look)
+
     def _has_room_to_count(self, planned: Layout, look: FirstLook, after_s: float) -> bool:
         """Whether there is time to count what a step does.
 
@@ -430,11 +439,15 @@ class _Verification(Session[Changes, Result]):
         assert judge is not None
         self._tell({CHANGED: judge.total()})
         alone = [each for each in compared(planned.variants) if each.name != CHANGED]
+        needed_s = 0.0
+        if alone:
+            programs = len(planned.variants) - 1  # without the original, once more
+            needed_s = rounds.plan.looks[0] * rounds.seconds_of(programs)
+            needed_s += planned.needed.parts if self._recorder else 0.0
+        self._count_if_there_is_room(needed_s)
         if not alone:
+            self._watcher.stage("Measuring pairs", of=rounds.plan.looks[-1])
             return True
-        programs = len(planned.variants) - 1  # without the original, once more
-        needed_s = rounds.plan.looks[0] * rounds.seconds_of(programs)
-        needed_s += planned.needed.parts if self._recorder else 0.0
         deadline = self.workspace.deadline
         if deadline is not None and time.monotonic() + needed_s > deadline:
             spent_s = time.monotonic() - self.request.begun

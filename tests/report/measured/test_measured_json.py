@@ -34,7 +34,8 @@ RENDERERS: dict[str, Any] = {"verify": verification_json.render, "profile": prof
 EMPTY = {
     "verify": {".fixes.after.why", ".fixes.after.estimate.pairs_needed",
                ".fixes.after.numerics.why", ".fixes.after.numerics.first_step",
-               ".fixes.after.numerics.envelope_ratio"},
+               ".fixes.after.numerics.envelope_ratio", ".fixes.after.counters",
+               ".fixes.after.less_work"},
     "profile": {".census.share", ".census.made", ".typical.name", ".typical.path", ".trace.name",
                 ".trace.path"},
 }  # fmt: skip

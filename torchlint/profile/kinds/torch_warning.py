@@ -38,8 +38,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.profile.kind import FindingKind, Observed
-from torchlint.runtime.probe.instrument_messages import WarningsSeen
-from torchlint.runtime.probe.instruments.warnings import UNUSED
+from torchlint.runtime.probe.instrument_messages import UNUSED, WarningsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -207,7 +207,7 @@ def uncounted(found: Counters | None) -> list[str]:
     """What was not counted and why, one reason after the other."""
     by_reason: dict[str, list[str]] = {}
     for name, why in (found.missing if found else {}).items():
-        by_reason.setdefault(why, []).append(UNITS[name])
+        by_reason.setdefault(why, []).append(UNITS.get(name, name))
     return [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
 
 

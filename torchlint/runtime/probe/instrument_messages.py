@@ -154,6 +154,10 @@ class EvaluatedLine:
     kept_seconds: float = 0.0
 
 
+UNUSED = "unused-parameters"
+"""The name of DDP's warning of a search for them that finds none."""
+
+
 @dataclass(slots=True)
 class TorchWarning:
     """Something that torch has warned of.

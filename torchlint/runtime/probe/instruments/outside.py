@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.wrapping.interpose import Function
 
 _ENOUGH_ENDS = 3
-_ENOUGH_S, _MOST_S = 20.0, 45.0
-"""After which one end of an epoch, or none, has to do."""
+_ENOUGH_S, _MOST_S, _NO_LOADER_S = 10.0, 30.0, 5.0
+"""After which one end of an epoch has to do, or none, or a script that uses no `DataLoader`."""
 _LONGEST_S = 60.0
 """That the script may take from one step to the next."""
 _LONG = 3.0
@@ -84,8 +84,8 @@ class OutsideObserver(Observer):
         """Whether some epochs have ended, or none does soon."""
         ends = sum(each.ends for each in self._gaps)
         spent_s = self._last - self._window
-        seldom = spent_s > (_ENOUGH_S if ends else _MOST_S) or len(self._gaps) >= _MOST_GAPS
-        return ends >= _ENOUGH_ENDS or seldom
+        most_s = _ENOUGH_S if ends else _MOST_S if self._loader else _NO_LOADER_S
+        return ends >= _ENOUGH_ENDS or spent_s > most_s or len(self._gaps) >= _MOST_GAPS
 
     def step(self) -> None:
         now = time.perf_counter()

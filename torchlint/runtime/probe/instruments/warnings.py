@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.instrument_messages import TorchWarning, WarningsSeen
+from torchlint.runtime.probe.instrument_messages import UNUSED, TorchWarning, WarningsSeen
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.wrapping.interpose import shielded
 
@@ -42,7 +42,6 @@ WORDS = {
     "mps": "will fall back to run on the CPU",
 }
 """By a name of ours, what torch's warnings about time have in them: torch 2.1 to 2.13."""
-UNUSED = "unused-parameters"
 _UNUSED_TEXT = (
     "find_unused_parameters=True was specified in DDP constructor, but did not find any unused "
     "parameters in the forward pass. This flag results in an extra traversal of the autograd graph "
