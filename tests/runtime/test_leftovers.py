@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.shielded import BOTH, write_files
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.run_settings import PLAIN, RunSettings
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.sandbox import overlayfs
@@ -104,7 +106,13 @@ def printed(run: Run, waits_until: Callable[[Callable[[], bool]], bool], until: 
     out = Path(run.folder, "stdout")
     run.greet(200)
     run.start()
-    assert waits_until(lambda: until in out.read_text() or run.poll(0) is not None)
+
+    def is_there() -> bool:
+        with suppress(Failed):  # it may have ended since; what it printed is there
+            run.poll(0)
+        return until in out.read_text()
+
+    assert waits_until(is_there)
     return out.read_text().splitlines()
 
 
