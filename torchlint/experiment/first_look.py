@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.side_by_side import attempts
 from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.runtime.failures import ERROR, FINISHED, NO_GPU, TIMEOUT, Failed
 from torchlint.runtime.probe.run_settings import SURVEY
@@ -113,8 +113,7 @@ class Looker:
         )
 
     def _side_by_side(self, jobs: Sequence[Job]) -> list[Survey | Failed]:
-        with ThreadPoolExecutor(len(jobs)) as pool:
-            return list(pool.map(self._try, jobs))
+        return attempts(self._try, jobs, self._workspace, at_once=len(jobs))
 
     def _only_ports(self, jobs: Sequence[Job], *seen: Survey) -> bool:
         """Whether programs that clash work side by side if each has all ports for itself; not

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -139,6 +140,12 @@ class Evidence:
     def window_or_none(self, seen: type[_T]) -> Window[_T] | None:
         """The same, if there is one."""
         return self.windows.get(_NAMES[seen])
+
+    def looked_share(self, part: str) -> float:
+        """What a part, as `backward`, was of a step of the first look, which nothing has slowed."""
+        seen = self.survey
+        step_s = statistics.median(seen.times) if seen.times else seen.step_s
+        return seen.lanes.medians(max(0, seen.warm - 1)).get(part, 0.0) / step_s
 
     def at_most(self, seconds: float, window: Window[Any]) -> float:
         """The share of a step that some seconds of a window are, at most.

@@ -157,7 +157,8 @@ class _Profiling(ProfileSession):
         if self._wished is not None:
             self._sweep(self._wished, look.anchor, declared)
             return
-        self._watcher.limited(limit_of(self._evidence(), lanes_of(self._evidence())))
+        evidence = self._evidence()
+        self._watcher.limited(limit_of(evidence, lanes_of(evidence)))
         for each in planned.diagnostics:
             self._run(each, planned, declared)
         for each, is_needed in _ONLY_WHERE:

@@ -22,7 +22,6 @@ from torchlint.cli.script_runs import (
     program_from,
     request_from,
 )
-from torchlint.profile.run_names import chosen, in_words
 
 if TYPE_CHECKING:
     from torchlint.profile.wish import Wish
@@ -59,7 +58,23 @@ Exit codes:
 """
 
 
+class _Runs(click.Option):
+    """Its help names all runs, which are looked up when it is shown and not when torchlint
+    starts."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from torchlint.profile.run_names import in_words
+
+        self.help = (
+            f"Watch only in these runs, separated by commas: {in_words()}. A name in brackets, "
+            "and the code or name of a finding, means its run."
+        )
+        return super().get_help_record(ctx)
+
+
 def _only(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str, ...]:
+    from torchlint.profile.run_names import chosen
+
     try:
         return chosen(value)
     except ValueError as error:
@@ -81,11 +96,10 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
 @click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
 @click.option(
     "--only",
+    cls=_Runs,
     callback=_only,
     default="",
     metavar="NAMES",
-    help=f"Watch only in these runs, separated by commas: {in_words()}. A name in brackets, and "
-    "the code or name of a finding, means its run.",
 )
 @click.option(
     "--quick",

@@ -39,7 +39,6 @@ the data.
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed
@@ -94,10 +93,8 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
 
 def _share(table: EmbeddingTable, evidence: Evidence, window: Window[KernelsSeen]) -> float:
     """Of a step. The optimizer's is that of the first look, which no dispatch mode has slowed."""
-    survey = evidence.survey
-    lane_s = survey.lanes.medians(max(0, survey.warm - 1)).get("optimizer", 0.0)
-    step_s = statistics.median(survey.times) if survey.times else survey.step_s
-    looked = lane_s / step_s * table.optimizer_s / (table.optimizers_s or 1.0)
+    part = table.optimizer_s / (table.optimizers_s or 1.0)
+    looked = evidence.looked_share("optimizer") * part
     watched = evidence.at_most(table.backward_s + table.optimizer_s, window)
     return max(watched, evidence.at_most(table.backward_s, window) + looked)
 

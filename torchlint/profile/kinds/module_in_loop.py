@@ -41,7 +41,6 @@ memory of all slices at the same time.
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import FindingKind, Observed
@@ -107,7 +106,5 @@ def _share(
     """Of a step, with the backward pass of the calls."""
     forward = window.seen.forward_seconds + (line.between_s if line.outside else 0.0)
     share = evidence.at_most(seconds, window)
-    survey = evidence.survey
-    backward = survey.lanes.medians(max(0, survey.warm - 1)).get("backward", 0.0)
-    step_s = statistics.median(survey.times) if survey.times else survey.step_s
-    return share + min(1.0, seconds / forward) * backward / step_s if forward else share
+    backward = evidence.looked_share("backward")
+    return share + min(1.0, seconds / forward) * backward if forward else share
