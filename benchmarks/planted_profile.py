@@ -180,6 +180,14 @@ CASES = (
         (Planted("TR803", "# planted", lambda values: values["ran"] == 5),),
         ("torch.tensor(rows)", "torch.from_numpy(np.stack(rows))"),
     ),
+    Case(
+        "float_bytes",
+        (
+            Planted("TR101", "# takes", lambda values: values["dataset"] == "Images"),
+            Planted("TR104", "# takes", lambda values: values["width"] == 4),
+            Planted("TR703", "# planted", lambda values: values["function"] == "__getitem__"),
+        ),
+    ),
     Case("clean_mlp"),
     Case("clean_cnn"),
     Case("clean_transformer"),

@@ -90,6 +90,7 @@ _READS: Final = DiagnosticRun(
         "gradients",
         "evaluation",
         "padding",
+        "floatbytes",
         "switches",
         "launch",
         "warnings",

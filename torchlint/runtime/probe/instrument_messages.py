@@ -222,6 +222,35 @@ class PaddingSeen:
 
 
 @dataclass(slots=True)
+class ByteBatches:
+    """Batches that one place took.
+
+    Args:
+        made: where the loader was made.
+        batches: in the window.
+        size: bytes of a batch in floating-point tensors all of whose values fit into a byte; such
+            a value takes `width` bytes there.
+        written_s: seconds that a worker takes less to write a batch with one byte for each value
+            into shared memory; `read_s`: that the process takes less which reads it there.
+    """
+
+    place: Place | None
+    made: Place | None
+    batches: int = 0
+    size: int = 0
+    width: int = 4
+    written_s: float = 0.0
+    read_s: float = 0.0
+
+
+@dataclass(slots=True)
+class FloatBytesSeen:
+    """Batches whose values are whole bytes although they are floating-point numbers."""
+
+    places: list[ByteBatches] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class SwitchesSeen:
     """Names of variables for debugging that are set; whether anomaly detection is on."""
 
@@ -783,6 +812,7 @@ INSTRUMENTS: dict[str, type] = {
         ExchangesSeen,
         SwitchesSeen,
         EvaluationSeen,
+        FloatBytesSeen,
         GradientsSeen,
         GrowthSeen,
         InputSeen,

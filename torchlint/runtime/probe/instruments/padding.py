@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instrument_messages import PaddedPlace, PaddingSeen
-from torchlint.runtime.probe.instruments.observer import Observer
-from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
+from torchlint.runtime.probe.instruments.batch_observer import BatchObserver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.runtime.probe.messages import Place
-    from torchlint.runtime.probe.wrapping.interpose import Function
 
 _KEY = "attention_mask"
 _DEEPEST = 2
@@ -26,37 +23,18 @@ _WIDEST = 100
 """Parts of a batch that are looked through."""
 
 
-class PaddingObserver(Observer):
+class PaddingObserver(BatchObserver):
     """Counts the zeros of `attention_mask` in batches that are in main memory. Without such a mask
     nothing says what is padding."""
 
     def begin(self) -> None:
-        self._inside = Inside()
+        super().begin()
         self._by_place: dict[Place | None, PaddedPlace] = {}
-        self.around(private.loader_iterator(), "__next__", self._watched)
 
     def end(self) -> PaddingSeen:
         return PaddingSeen(list(self._by_place.values()))
 
-    def _watched(self, plain: Function) -> Function:
-        compiling, count = private.compiling(), shielded(self._count)
-
-        def next_batch(iterator: Any) -> Any:
-            if compiling() or self._inside.now or not self.watching:
-                return plain(iterator)
-            self._inside.now = True  # a loader inside a dataset is part of this
-            try:
-                batch = plain(iterator)
-            finally:
-                self._inside.now = False
-            if self.watching:
-                count(batch)
-            return batch
-
-        private.keep_from_compiler(next_batch)
-        return next_batch
-
-    def _count(self, batch: Any) -> None:
+    def look(self, iterator: Any, batch: Any) -> None:
         place = self.places.here()
         seen = self._by_place.setdefault(place, PaddedPlace(place))
         masks = list(_masks(batch))

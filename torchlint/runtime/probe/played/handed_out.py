@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import torch
 from torch.utils.data import DataLoader
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.batches.batch_tensors import batch_tensors
 from torchlint.runtime.probe.batches.loader_makers import LoaderMakers
 from torchlint.runtime.probe.played.marks import BATCH, mark_batch
 from torchlint.runtime.probe.wrapping.interpose import Inside, replace
 from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.run_settings import RunSettings
 
     Function = Callable[..., Any]
-
-_MOST: Final = 1000
-"""Parts of a batch that are looked at."""
 
 
 def watch(settings: RunSettings, line: Callable[[], Place | None]) -> None:
@@ -48,7 +43,7 @@ def watch(settings: RunSettings, line: Callable[[], Place | None]) -> None:
                 inside.now = False
             place = makers.of(iterator) or line()
             if place is not None:
-                for tensor in _tensors(batch):
+                for tensor in batch_tensors(batch):
                     mark_batch(tensor, (place, BATCH))
             return batch
 
@@ -58,23 +53,3 @@ def watch(settings: RunSettings, line: Callable[[], Place | None]) -> None:
     iterator = private.loader_iterator()
     if iterator is not None:
         replace(iterator, "__next__", around_next)
-
-
-def _tensors(batch: Any) -> Iterator[torch.Tensor]:
-    """Those in containers, and in attributes of objects, as far as they are looked at."""
-    left, seen = deque([batch]), 0
-    while left and seen < _MOST:
-        each = left.popleft()
-        seen += 1
-        if isinstance(each, torch.Tensor):
-            yield each
-        else:
-            left.extend(_parts(each))
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        return tuple(value.values())
-    if isinstance(value, (list, tuple)):
-        return tuple(value)
-    return tuple(getattr(value, "__dict__", {}).values())

@@ -1,0 +1,42 @@
+"""What instruments that look at batches have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
+
+if TYPE_CHECKING:
+    from torchlint.runtime.probe.wrapping.interpose import Function
+
+
+class BatchObserver(Observer):
+    """Looks at each batch that a loader hands out; a loader inside a dataset is part of this."""
+
+    def begin(self) -> None:
+        self._inside = Inside()
+        self.around(private.loader_iterator(), "__next__", self._watched)
+
+    def look(self, iterator: Any, batch: Any) -> None:
+        """A loader's iterator has handed out a batch."""
+        raise NotImplementedError
+
+    def _watched(self, plain: Function) -> Function:
+        compiling, look = private.compiling(), shielded(self.look)
+
+        def next_batch(iterator: Any) -> Any:
+            if compiling() or self._inside.now or not self.watching:
+                return plain(iterator)
+            self._inside.now = True
+            try:
+                batch = plain(iterator)
+            finally:
+                self._inside.now = False
+            if self.watching:
+                look(iterator, batch)
+            return batch
+
+        private.keep_from_compiler(next_batch)
+        return next_batch
