@@ -21,6 +21,7 @@ There is none: torch does not say how much time it is. Measure a change with `to
 - If the call that torch warns of is in a line that no step runs, as where data are prepared, or if
   that cannot be seen, since something is compiled or a debugger traces the script.
 - For what is warned of in workers of a loader.
+- For the number of workers: TR102 and TR603 say what that does here.
 - Where DDP has found an unused parameter in one of the steps, on any rank, or in fewer than ten.
 
 ## What to do
@@ -72,7 +73,6 @@ _ADVICE: Final = {
         "keep the memory format of parameters and gradients the same", lasts=True
     ),
     "list-of-arrays": _Advice("make one array of them first, with `np.stack`", ("TL106",)),
-    "many-workers": _Advice("use fewer workers", lasts=True),
     "tf32": _Advice(
         "call `torch.set_float32_matmul_precision('high')`, if that is exact enough", lasts=True
     ),

@@ -31,7 +31,6 @@ WORDS = {
     "bucket-strides": "Grad strides do not match bucket view strides",
     "gradient-layout": "grad and param do not obey the gradient layout contract",
     "list-of-arrays": "Creating a tensor from a list of numpy.ndarrays is extremely slow",
-    "many-workers": "excessive worker creation might get DataLoader running slow",
     "tf32": "TensorFloat32 tensor cores for float32 matrix multiplication available but not",
     "non-contiguous": "is non-contiguous, this will lower the performance",
     "vmap": "There is a performance drop because we have not yet implemented",
