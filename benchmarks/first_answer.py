@@ -17,23 +17,25 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from truth import ROOT, SCRIPTS, STAND_INS, Script, tomllib
 
-TEN = (
-    "Diego999/pyGAT",
-    "HobbitLong/SupContrast",
-    "akamaster/pytorch_resnet_cifar10",
-    "eriklindernoren/PyTorch-GAN",
-    "karpathy/makemore",
-    "karpathy/nanoGPT",
-    "locuslab/TCN",
-    "milesial/Pytorch-UNet",
-    "pmixer/SASRec.pytorch",
-    "vwxyzjn/cleanrl",
-)
+TEN = {
+    "Diego999/pyGAT": (),
+    "HobbitLong/SupContrast": (),
+    "davda54/sam": (),
+    "eriklindernoren/PyTorch-GAN": (),
+    "karpathy/makemore": ("--device", "cpu"),
+    "karpathy/nanoGPT": ("--device=cpu", "--compile=False"),
+    "locuslab/TCN": ("--cuda",),  # which turns it off
+    "milesial/Pytorch-UNet": (),
+    "pmixer/SASRec.pytorch": ("--device", "cpu"),
+    "vwxyzjn/cleanrl": (),
+}
+"""Repositories with a script that trains on a CPU, by these arguments behind its own."""
 _TOLD = re.compile(r"^\[ *(\d+) s\] (limit: |[^ ]+:\d+: TR|TR)")
 
 
@@ -43,10 +45,12 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="has what the scripts need")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--tree", type=Path)
+    parser.add_argument("--only", default=",".join(TEN), metavar="REPOSITORIES")
     given = parser.parse_args()
     entries = [Script(**each) for each in tomllib.loads(SCRIPTS.read_text("utf-8"))["script"]]
-    for repository in TEN:
+    for repository in given.only.split(","):
         script = next(each for each in entries if each.repo == repository)
+        script = replace(script, args=[*script.args, *TEN[repository]])
         folder = prepared(script, given.checkouts, given.python)
         options = ["--quick"] if given.quick else []
         found = profiled(script, given.checkouts, folder, given.python, ROOT, options)
