@@ -111,6 +111,12 @@ def test_what_loads_samples_costs_no_more_than_the_wait_for_them() -> None:
     assert found.share == pytest.approx(0.6)
 
 
+def test_few_operations_do_not_explain_much_time() -> None:
+    """`roc_auc_score` of a tensor, which asks for some."""
+    (found,) = judged(line(5, 0.9), counted=asks(40 * 100, 0.01))
+    assert found.fact == "9 ms a step in the Python of `sample`"
+
+
 @pytest.mark.parametrize("counted", [None, KernelsSeen("compiled regions are not seen")])
 def test_where_operations_are_not_counted_only_data_sets_are_judged(
     counted: KernelsSeen | None,

@@ -69,6 +69,8 @@ _FEWEST: Final = 10
 """Looks at a function."""
 _MANY: Final = 32
 """Operations a step that one line asks for: it goes around."""
+_ASKING_S: Final = 1e-4
+"""For an operation: where one takes longer, it is not the asking that costs."""
 _MOSTLY: Final = 0.5
 _WORKER: Final = "worker"
 _LOADS: Final = {LOADER: ", which loads samples", _WORKER: ", in a worker"}
@@ -98,7 +100,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         return
     steps = counted.steps
     asked = {each.place: (each.count / steps, each.seconds / steps) for each in counted.seen.lines}
-    around = [each for each in lines if each.part != LOADER and _count(each, asked) >= _MANY]
+    around = [each for each in lines if each.part != LOADER and _goes_around(each, asked, window)]
     yield from _functions(around, asked, evidence, window)
     between = [
         each
@@ -143,6 +145,12 @@ _Asked = dict[tuple[str, int], tuple[float, float]]
 
 def _count(line: OwnTime, asked: _Asked) -> float:
     return asked.get(line.place, (0.0, 0.0))[0]
+
+
+def _goes_around(line: OwnTime, asked: _Asked, window: Window[PausesSeen]) -> bool:
+    """Whether its time is that of asking torch for one operation after the other."""
+    count = _count(line, asked)
+    return count >= _MANY and line.seconds / window.steps <= _ASKING_S * count
 
 
 def _is_python(line: OwnTime, asked: _Asked, window: Window[PausesSeen]) -> bool:

@@ -19,6 +19,7 @@ from torchlint.runtime.probe.instruments import pauses
 from torchlint.runtime.probe.steps import line_sampler
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from torchlint.runtime.probe.instrument_messages import OwnTime, PausesSeen, Residue
@@ -81,6 +82,9 @@ def draws():
 def deviates():
     statistics.pstdev(range(4000))  # deviates
 
+def scores(score):
+    score()  # scores
+
 class Sorted(torch.utils.data.Dataset):
     def __len__(self):
         return 2
@@ -109,6 +113,19 @@ class Slow(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         time.sleep(0.004)
+
+
+def checked(plain: Callable[[], None]) -> Callable[[], None]:
+    def wrapper() -> None:
+        plain()
+
+    return wrapper
+
+
+@checked
+def score() -> None:
+    """A library's function."""
+    sum(range(40_000))
 
 
 @pytest.fixture
@@ -160,7 +177,7 @@ def test_a_thread_that_goes_on_while_its_frames_are_read_is_at_no_line(
     assert looks >= 2
 
 
-def most(user: UserFile, call: str, part: str = "other") -> OwnTime:
+def most(user: UserFile, call: Any, part: str = "other") -> OwnTime:
     """The line with most of the time of a part; the thread that looks may have had no turn at
     first."""
     own: list[OwnTime] = []
@@ -182,6 +199,12 @@ def test_the_library_function_that_a_line_calls_is_named(user: UserFile) -> None
     assert (line.place, line.function) == (user.place("# deviates"), "deviates")
     assert line.call == "statistics.pstdev"
     assert line.first == line.place[1] - 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python does not tell where one is made")
+def test_a_function_is_named_and_not_what_a_decorator_puts_around_it(user: UserFile) -> None:
+    line = most(user, lambda: user.module.scores(score))
+    assert line.call == f"{__name__}.score"
 
 
 def test_the_lines_of_a_data_set_load(user: UserFile) -> None:

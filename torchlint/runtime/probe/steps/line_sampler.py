@@ -228,7 +228,8 @@ def sight_of(
 ) -> Sight | None:
     """What the innermost line of the user does.
 
-    The outermost library counts: that an optimizer copies its state is training.
+    The outermost library counts: that an optimizer copies its state is training. It is named by its
+    outermost function that no other one has made, since that is what the user calls.
 
     Args:
         places: of the user's code.
@@ -249,9 +250,15 @@ def sight_of(
         module = str(frame.f_globals.get("__name__"))
         kind = _kind_of(module)
         what = None if kind == _NO_RESIDUE else kind or what
-        outermost = outermost if module.startswith(OURS) else frame
+        if not module.startswith(OURS) and (outermost is None or not _is_local(frame)):
+            outermost = frame
         frame = frame.f_back
     return None
+
+
+def _is_local(frame: FrameType) -> bool:
+    """Whether its function was made in another one, as what a decorator puts around a function."""
+    return "<locals>" in getattr(frame.f_code, "co_qualname", "")
 
 
 def named(frame: FrameType | None) -> str:
