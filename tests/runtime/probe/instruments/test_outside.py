@@ -19,13 +19,15 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 data = TensorDataset(torch.zeros(4000, 2))
-weights = torch.rand(300, 300)
 epochs = []
+
+def works():
+    sum(range(20_000))
 
 def evaluate(loader):
     for x, in loader:
         for _ in range(30):
-            weights @ weights
+            works()
 
 def train_epoch(loader, passed):
     for x, in loader:
@@ -42,9 +44,18 @@ def train(count, passed, **options):
 
 def train_by_index(count, passed):
     for step in range(count):
-        weights @ weights
+        works()
         if step % 10 == 9:
             evaluate(DataLoader(TensorDataset(torch.zeros(80, 2)), 4))
+        passed()
+
+def works_often(times):
+    for _ in range(times):
+        works()
+
+def train_unevenly(count, passed):
+    for step in range(count):
+        works_often(300 if step % 10 == 9 else 30)
         passed()
 """
 
@@ -119,6 +130,13 @@ def test_what_a_few_steps_come_to_is_kept_apart(user: UserFile) -> None:
     assert seen.ends == 0
     line = user.place("            evaluate(DataLoader(")
     assert {each.times for each in seen.seldom if each.place == line} >= {4}
+
+
+def test_what_usual_steps_do_as_well_is_not_what_makes_some_long(user: UserFile) -> None:
+    """A machine that takes its processor away makes any line long now and then."""
+    seen = Window(user, 20).watched(user.module.train_unevenly, 45)
+    line = user.place("        works_often(300")
+    assert [each for each in seen.seldom if each.place == line] == []
 
 
 def test_without_the_end_of_an_epoch_it_goes_on(user: UserFile) -> None:

@@ -37,6 +37,8 @@ _LONGEST_S = 60.0
 _LONG = 3.0
 """Times the median: a step with something that others have not."""
 _LEAST_S = 0.02
+_USUAL = 0.1
+"""Of a step: a part that usual steps have as well is not what makes some of them long."""
 _MOST_GAPS = 5000
 
 
@@ -123,7 +125,11 @@ class OutsideObserver(Observer):
             unfinished=self._unfinished,
             epoch_steps=self._epoch_steps,
             parts=_sums(ends, once),
-            seldom=_sums([each for each in within if each.seconds > longest_s], once),
+            seldom=[
+                each
+                for each in _sums([each for each in within if each.seconds > longest_s], once)
+                if once.get((each.place, each.call, each.does), 0.0) <= _USUAL * step_s
+            ],
         )
 
     def _next(self, plain: Function) -> Function:
