@@ -35,13 +35,23 @@ def user(tmp_path: Path) -> UserFile:
     [BYTES.float(), BYTES.float() / 255, BYTES.float() * (1 / 255), BYTES.double() / 255],
     ids=["whole", "divided", "multiplied", "double"],
 )
-def test_bytes_are_known(user: UserFile, samples: torch.Tensor) -> None:
+def test_bytes_are_known(
+    user: UserFile, samples: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(floatbytes, "_sent", lambda size: (3.0 * size, 2.0 * size))
     (found,) = user.watched(floatbytes, lambda: user.module.takes(list(samples)), 1).places
     assert found.place == user.place("# takes")
     assert found.batches == 2
     assert found.size == 4 * samples[0].numel() * samples.element_size()
     assert found.width == samples.element_size()
-    assert found.written_s > 0
+    saved = found.size - found.size / found.width
+    assert (found.written_s, found.read_s) == (3.0 * saved, 2.0 * saved)
+
+
+def test_both_ways_of_what_is_sent_are_timed() -> None:
+    written, read = floatbytes._sent(1 << 20)
+    assert written > 0
+    assert read >= 0
 
 
 @pytest.mark.parametrize(
