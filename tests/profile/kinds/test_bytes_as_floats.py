@@ -25,9 +25,9 @@ def judged(
     workers: int = 2, wait_s: float = 0.5, replay: float = 0.4, *copies: HostCall, **more: Any
 ) -> Any:
     """In a window of a hundred steps of 10 ms, a batch of 4 MiB each."""
-    batches = ByteBatches(PLACE, ("/train.py", 5), 100, 1 << 22, 4, 0.003, 0.0005)
+    batches = ByteBatches(PLACE, 100, 1 << 22, 4, 0.003, 0.0005)
     loader = LoaderOptions("Images", workers, 8)
-    waits = LoaderWaits(PLACE, None, loader, batches=100, wait_s=wait_s)
+    waits = LoaderWaits(PLACE, ("/train.py", 5), loader, batches=100, wait_s=wait_s)
     seen = FloatBytesSeen([batches]), InputSeen([waits]), ReadsSeen([], [*copies])
     return findings(bytes_as_floats.kind, evidence(*seen, saved={"replay": replay}, **more))
 

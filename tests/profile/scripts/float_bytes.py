@@ -21,7 +21,7 @@ def main():
     torch.manual_seed(0)
     model = nn.Linear(224, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
-    loader = DataLoader(Images(), batch_size=32, num_workers=2, persistent_workers=True)  # made
+    loader = DataLoader(Images(), batch_size=32, num_workers=2, persistent_workers=True)
     for _ in range(4):
         for batch in loader:  # takes
             optimizer.zero_grad()

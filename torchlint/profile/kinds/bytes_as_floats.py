@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.probe.instrument_messages import ByteBatches
+    from torchlint.runtime.probe.instrument_messages import ByteBatches, LoaderWaits
 
 _LEAST: Final = 0.01
 """Of a step; less is not a finding."""
@@ -62,11 +62,12 @@ kind = FindingKind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each place that takes such batches."""
-    window = evidence.window(FloatBytesSeen)
+    window, waits = evidence.window(FloatBytesSeen), evidence.window(InputSeen)
     for batches in window.seen.places:
         each_step = batches.batches / window.steps
         size = batches.size * each_step
-        share = min(0.99, _sent(batches, each_step, evidence) + _copied(batches, size, evidence))
+        loaders = [each for each in waits.seen.loaders if each.place == batches.place]
+        share = _sent(batches, each_step, loaders, evidence) + _copied(batches, size, evidence)
         if not size or share < _LEAST:
             continue
         yield Observed(
@@ -77,20 +78,20 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             share,
             (),
             {"bytes": size, "width": batches.width},
-            batches.made,
+            loaders[0].made if loaders else None,
         )
 
 
-def _sent(batches: ByteBatches, each_step: float, evidence: Evidence) -> float:
+def _sent(
+    batches: ByteBatches, each_step: float, loaders: list[LoaderWaits], evidence: Evidence
+) -> float:
     """The share of a step that it takes less if workers send bytes."""
     window = evidence.window(InputSeen)
-    loaders = [
-        each for each in window.seen.loaders if each.place == batches.place and each.loader.workers
-    ]
-    if not loaders:
+    working = [each for each in loaders if each.loader.workers]
+    if not working:
         return 0.0
-    waited = sum(waited_share(each, evidence, window) for each in loaders)
-    at_once = min(loaders[0].loader.workers, processors_of_a_rank(evidence))
+    waited = sum(waited_share(each, evidence, window) for each in working)
+    at_once = min(working[0].loader.workers, processors_of_a_rank(evidence))
     part = each_step / evidence.timing.step_s
     return min(waited, batches.written_s / at_once * part + batches.read_s * part)
 

@@ -226,7 +226,6 @@ class ByteBatches:
     """Batches that one place took.
 
     Args:
-        made: where the loader was made.
         batches: in the window.
         size: bytes of a batch in floating-point tensors all of whose values fit into a byte; such
             a value takes `width` bytes there.
@@ -235,7 +234,6 @@ class ByteBatches:
     """
 
     place: Place | None
-    made: Place | None
     batches: int = 0
     size: int = 0
     width: int = 4

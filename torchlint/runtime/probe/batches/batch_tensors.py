@@ -11,14 +11,14 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MOST: Final = 1000
+_MOST: Final = 1000
 """Values of a batch that are looked at."""
 
 
 def batch_tensors(batch: Any) -> Iterator[torch.Tensor]:
     """Those in containers, and in attributes of objects, as far as they are looked at."""
     left, seen = deque([batch]), 0
-    while left and seen < MOST:
+    while left and seen < _MOST:
         each = left.popleft()
         seen += 1
         if isinstance(each, torch.Tensor):

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.wrapping.interpose import Function
+
+
+read_values: Any = torch.Tensor.tolist
+"""As it was before any instrument wrapped it, for this is not a read of the script."""
 
 
 class BatchObserver(Observer):
@@ -19,8 +25,8 @@ class BatchObserver(Observer):
         self._inside = Inside()
         self.around(private.loader_iterator(), "__next__", self._watched)
 
-    def look(self, iterator: Any, batch: Any) -> None:
-        """A loader's iterator has handed out a batch."""
+    def look(self, batch: Any) -> None:
+        """A loader has handed out a batch."""
         raise NotImplementedError
 
     def _watched(self, plain: Function) -> Function:
@@ -35,7 +41,7 @@ class BatchObserver(Observer):
             finally:
                 self._inside.now = False
             if self.watching:
-                look(iterator, batch)
+                look(batch)
             return batch
 
         private.keep_from_compiler(next_batch)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe.batches.batch_tensors import batch_tensors
-from torchlint.runtime.probe.batches.loader_makers import LoaderMakers
 from torchlint.runtime.probe.instrument_messages import ByteBatches, FloatBytesSeen
-from torchlint.runtime.probe.instruments.batch_observer import BatchObserver
+from torchlint.runtime.probe.instruments.batch_observer import BatchObserver, read_values
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.messages import Place
@@ -27,17 +26,10 @@ _SAMPLE = 4096
 _FEWEST = 16
 """Different values: a mask has two, a label few."""
 _TURNS = 3
-_read: Any = torch.Tensor.tolist
-"""As it was before any instrument wrapped it, for this is not a read of the script."""
 
 
 class FloatBytesObserver(BatchObserver):
     """Takes some thousand values of the tensors of the first batches of each place."""
-
-    def prepare(self) -> None:
-        """Note from now on where loaders are made."""
-        self._makers = LoaderMakers(self.places)
-        self.around(torch.utils.data.DataLoader, "__init__", self._makers.around_init)
 
     def begin(self) -> None:
         super().begin()
@@ -52,9 +44,9 @@ class FloatBytesObserver(BatchObserver):
             each.read_s = max(0.0, read - read_less) * each.size / size
         return FloatBytesSeen(found)
 
-    def look(self, iterator: Any, batch: Any) -> None:
+    def look(self, batch: Any) -> None:
         place = self.places.here()
-        seen = self._by_place.setdefault(place, ByteBatches(place, self._makers.of(iterator)))
+        seen = self._by_place.setdefault(place, ByteBatches(place))
         seen.batches += 1
         if seen.batches > _BATCHES or (seen.batches > 1 and not seen.size):
             return
@@ -78,7 +70,7 @@ def _holds_bytes(tensor: torch.Tensor) -> bool:
     values = tensor.detach().reshape(-1)
     # No even stride: it might meet the same channel or column each time.
     step = max(1, len(values) // _SAMPLE) | 1
-    sample: list[float] = _read(values[::step])
+    sample: list[float] = read_values(values[::step])
     if len(set(sample)) < _FEWEST or min(sample) < 0 or max(sample) > 255:
         return False
     if max(sample) > 1:

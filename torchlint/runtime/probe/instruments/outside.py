@@ -109,13 +109,14 @@ class OutsideObserver(Observer):
         if open_s > longest_s and (self._unfinished or not any(each.ends for each in gaps)):
             # The script has ended after its only epoch, or does not go on with the next one.
             gaps.append(_Gap(open_s + step_s, True, self._lines.rest()))
-        usual = [each for each in gaps if not each.ends and each.seconds <= longest_s]
+        ends = [each for each in gaps if each.ends]
+        within = [each for each in gaps if not each.ends]
+        usual = [each for each in within if each.seconds <= longest_s]
         once: dict[Part, float] = defaultdict(float)
         for each in usual:
             for part, seconds in each.parts.items():
                 once[part] += seconds / len(usual)
-        ends = [each for each in gaps if each.ends]
-        within = [each for each in gaps if not each.ends]
+        long = [each for each in within if each.seconds > longest_s]
         return OutsideSeen(
             start_s=self._window - self._started,
             step_s=step_s,
@@ -127,7 +128,7 @@ class OutsideObserver(Observer):
             parts=_sums(ends, once),
             seldom=[
                 each
-                for each in _sums([each for each in within if each.seconds > longest_s], once)
+                for each in _sums(long, once)
                 if once.get((each.place, each.call, each.does), 0.0) <= _USUAL * step_s
             ],
         )

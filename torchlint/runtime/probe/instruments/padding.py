@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe.instrument_messages import PaddedPlace, PaddingSeen
-from torchlint.runtime.probe.instruments.batch_observer import BatchObserver
+from torchlint.runtime.probe.instruments.batch_observer import BatchObserver, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _KEY = "attention_mask"
 _DEEPEST = 2
-_read = torch.Tensor.tolist
-"""As it was before any instrument wrapped it, for this is not a read of the script."""
 _WIDEST = 100
 """Parts of a batch that are looked through."""
 
@@ -34,7 +32,7 @@ class PaddingObserver(BatchObserver):
     def end(self) -> PaddingSeen:
         return PaddingSeen(list(self._by_place.values()))
 
-    def look(self, iterator: Any, batch: Any) -> None:
+    def look(self, batch: Any) -> None:
         place = self.places.here()
         seen = self._by_place.setdefault(place, PaddedPlace(place))
         masks = list(_masks(batch))
@@ -79,7 +77,7 @@ def _counted(mask: torch.Tensor) -> tuple[int, int, int] | None:
     real = mask != 0
     # One block of ones begins once and ends once: padding to the right, to the left, or both.
     begins = real[:, 0].long() + (real[:, 1:] & ~real[:, :-1]).sum(dim=1)
-    most, used, kept = _read(torch.stack((begins.max(), real.any(dim=0).sum(), real.sum())))
+    most, used, kept = read_values(torch.stack((begins.max(), real.any(dim=0).sum(), real.sum())))
     if most > 1:
         return None
     rows, columns = mask.shape
