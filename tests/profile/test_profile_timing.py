@@ -94,3 +94,11 @@ def test_what_is_saved_may_be_chance() -> None:
     assert may_be_chance([0.005], [0.01])
     assert not may_be_chance([0.005, 0.0051, 0.0049, 0.005], plain)
     assert not may_be_chance([0.01, 0.01001, 0.00999, 0.01], plain), "nothing, for sure"
+
+
+def test_growth_is_that_of_the_process_that_grows_least() -> None:
+    grown, level = blocks(0.01, 0.02, 0.03, 0.04), blocks(0.01, 0.0101, 0.0099, 0.01)
+    apart = grown[0].steps + 2
+    assert timing_of({"a": grown}, 10, settle=2).growth_s == pytest.approx(0.01 / apart)
+    assert timing_of({"a": grown, "b": level}, 10).growth_s == pytest.approx(0.0, abs=1e-5)
+    assert timing_of({"a": grown[:2]}, 10).growth_s is None

@@ -34,6 +34,8 @@ class Timing:
         cpu_s: processor seconds of the stepping process, per step.
         host_s: seconds that the host needs for a step, which on a GPU it only queues.
         ranks: seconds of a step of each rank, from 0 on; empty if there is one.
+        growth_s: how many seconds a step took longer than the one before, of the process in which
+            that is least; None if there are too few blocks.
     """
 
     step_s: float
@@ -43,6 +45,7 @@ class Timing:
     cpu_s: float
     host_s: float
     ranks: tuple[float, ...] = ()
+    growth_s: float | None = None
 
 
 _T = TypeVar("_T")

@@ -31,6 +31,7 @@ _ALPHA: Final = 0.05
 _MOST_DOUBT: Final = math.log(1.1)
 """What is added to what was seen to be saved. Wider intervals bound nothing."""
 _FEWEST_THAT_GROW: Final = 5
+_FEWEST_WITH_A_SLOPE: Final = 3
 _IN_ORDER: Final = 0.9
 """Of the pairs of blocks."""
 _TURNS_S: Final = 3.0
@@ -60,7 +61,7 @@ def time_steps(
     names = (ORIGINAL, AGAIN) if twice else (ORIGINAL,)
     running = {name: jobs.job(Variant(name, ()), MEASURE, anchor=anchor) for name in names}
     blocks = in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
-    return timing_of(blocks, plan.warmup)
+    return timing_of(blocks, plan.warmup, plan.settle)
 
 
 def share_saved(
@@ -179,8 +180,13 @@ def in_turns(
     return done.blocks
 
 
-def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int) -> Timing:
-    """Sum up the blocks of one process, or of two that run the same."""
+def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int, settle: int = 0) -> Timing:
+    """Sum up the blocks of one process, or of two that run the same.
+
+    Args:
+        warmup: steps before the first block.
+        settle: steps before each block that do not count.
+    """
     every = [block for run in blocks.values() for block in run]
     step_s = statistics.median(block.seconds for block in every)
     runs = [[math.log(block.seconds) for block in run] for run in blocks.values() if run]
@@ -201,6 +207,9 @@ def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int) -> Timing:
         cpu_s=statistics.median(block.cpu / block.steps for block in every),
         host_s=statistics.median(block.wall / block.steps for block in every),
         ranks=_by_rank(every),
+        growth_s=min((_growth_s(run, settle) for run in blocks.values()), default=None)
+        if all(len(run) >= _FEWEST_WITH_A_SLOPE for run in blocks.values())
+        else None,
     )
 
 
@@ -212,9 +221,19 @@ def _grows(logs: Sequence[float]) -> bool:
 
 def _level(logs: Sequence[float]) -> list[float]:
     """The same without what each block adds to the one before."""
-    pairs = combinations(enumerate(logs), 2)
-    slope = statistics.median((later - sooner) / (at - was) for (was, sooner), (at, later) in pairs)
+    slope = _slope(logs)
     return [each - slope * at for at, each in enumerate(logs)]
+
+
+def _growth_s(run: Sequence[Block], settle: int) -> float:
+    """How many seconds a step takes longer than the one before."""
+    return _slope([block.seconds for block in run]) / (run[0].steps + settle)
+
+
+def _slope(values: Sequence[float]) -> float:
+    """By which each is larger than the one before: the median of the slopes of all pairs."""
+    pairs = combinations(enumerate(values), 2)
+    return statistics.median((later - sooner) / (at - was) for (was, sooner), (at, later) in pairs)
 
 
 def _by_rank(blocks: Sequence[Block]) -> tuple[float, ...]:

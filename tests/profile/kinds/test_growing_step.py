@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.profile.kinds.conftest import evidence, findings
+from tests.profile.kinds.conftest import evidence, findings, timing
 from torchlint.profile.kinds import growing_step
 from torchlint.runtime.probe.instrument_messages import GrowthSeen
 
@@ -56,6 +57,14 @@ def test_a_machine_that_is_busy_for_a_while_is_no_growth() -> None:
 
 def test_a_little_growth_is_nothing_to_say() -> None:
     assert judged([0.01 + 0.00001 * each for each in range(60)]) == []
+
+
+@pytest.mark.parametrize(("growth_s", "count"), [(0.001, 1), (0.0004, 1), (0.0002, 0), (-0.001, 0)])
+def test_a_machine_that_gets_busier_in_one_run_is_no_growth(growth_s: float, count: int) -> None:
+    seen = GrowthSeen([0.01 + 0.001 * each for each in range(60)], 0, 0, 0.0)
+    clock = replace(timing(), growth_s=growth_s)
+    found = findings(growing_step.kind, evidence(seen, timing=clock))
+    assert len(found) == count
 
 
 def test_few_steps_say_nothing() -> None:

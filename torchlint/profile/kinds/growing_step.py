@@ -21,8 +21,9 @@ How much less the steps of the window would take together if all took as long as
 them. In a longer run it is more, since the steps go on to grow.
 
 ## When it is silent
-If the last steps do not take at least a tenth longer than the first, or if the order of the steps
-explains less than chance and other programs may.
+If the last steps do not take at least a tenth longer than the first, if the order of the steps
+explains less than chance and other programs may, or if the steps of the timing run did not grow by
+a third of that.
 
 ## What to do
 Detach what goes from one step to the next (`state = state.detach()`), keep numbers and not tensors
@@ -55,6 +56,8 @@ _IN_ORDER: Final = 0.5
 """Kendall's tau: a busy machine slows steps down for a while, a growing program all of them."""
 _DEVIATIONS: Final = 3.3
 """Normal deviations of the interval: one chance in a thousand."""
+_AS_WELL: Final = 1 / 3
+"""Of the growth in the window: what the steps of the timing run must have grown by."""
 _LEAST_MB: Final = 0.05
 _RULES: Final = ("TL406", "TL203", "TL212", "TL714")
 
@@ -76,6 +79,9 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     first, last = statistics.median(seconds[:third]), statistics.median(seconds[-third:])
     slope, low, high, tau = _slope(seconds)
     if last < (1 + _RISE) * first or tau < _IN_ORDER or low <= 0:
+        return
+    timed = evidence.timing.growth_s
+    if timed is not None and timed < _AS_WELL * slope:
         return
     kept = _kept(window.seen, len(seconds))
     yield Observed(
