@@ -111,6 +111,14 @@ def test_what_loads_samples_costs_no_more_than_the_wait_for_them() -> None:
     assert found.share == pytest.approx(0.6)
 
 
+def test_the_line_that_takes_batches_is_that_of_another_finding() -> None:
+    """19 MiB of shared memory that are given back took a fifth of a step, at the loop's head."""
+    pauses = PausesSeen(own=[line(5, 0.3), line(20, 0.25, first=18)])
+    waits = InputSeen([LoaderWaits(("/train.py", 20), None, LoaderOptions("Images"), 100, 0.3)])
+    found = findings(own_time.kind, evidence(pauses, NOTHING_COUNTED, waits))
+    assert [each.place for each in found] == [("/train.py", 5)]
+
+
 def test_few_operations_do_not_explain_much_time() -> None:
     """`roc_auc_score` of a tensor, which asks for some."""
     (found,) = judged(line(5, 0.9), counted=asks(40 * 100, 0.01))

@@ -29,6 +29,8 @@ waits for batches, times the function's part of the worker's time.
   itself computes most of the time, in a few operations.
 - For what other threads do, and for workers that are not forks of the training process.
 - Outside data sets, if the operations could not be counted, as in compiled programs.
+- For the line that takes batches from a loader (TR101): what it does in addition is to give back
+  the memory of the batch before.
 - A line with fewer than ten looks is left out, since its share is not certain.
 
 ## What to do
@@ -102,10 +104,15 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     asked = {each.place: (each.count / steps, each.seconds / steps) for each in counted.seen.lines}
     around = [each for each in lines if each.part != LOADER and _goes_around(each, asked, window)]
     yield from _functions(around, asked, evidence, window)
+    waits = evidence.window_or_none(InputSeen)
+    taking = {each.place for each in waits.seen.loaders} if waits is not None else set()
     between = [
         each
         for each in lines
-        if each.part == OTHER and each not in around and _is_python(each, asked, window)
+        if each.part == OTHER
+        and each.place not in taking
+        and each not in around
+        and _is_python(each, asked, window)
     ]
     yield from _functions(between, {}, evidence, window)
 
