@@ -37,7 +37,15 @@ LANES = {"data": 0.35, "forward": 0.2, "backward": 0.3, "optimizer": 0.1, "other
 
 
 def timing(**changes: object) -> Timing:
-    known = Timing(step_s=0.0412, noise=0.018, steps=30, warmup=12, cpu_s=0.05, host_s=0.0389)
+    known = Timing(
+        step_s=0.0412,
+        noise=0.018,
+        steps=30,
+        warmup=12,
+        cpu_s=0.05,
+        host_s=0.0389,
+        growth_s=1e-5,
+    )
     return replace(known, **changes)  # type: ignore[arg-type]
 
 
