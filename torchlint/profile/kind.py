@@ -67,6 +67,7 @@ class FindingKind:
         summary: what it reports, in lists.
         instruments: names of `runtime.probe.instruments` whose windows it judges. If one of them
             is missing, it is not asked.
+        also: instruments that it asks as well, if they saw something.
         census: it counts what waits for a GPU, so its findings have no ceiling without one, and
             are listed under a heading of their own.
     """
@@ -74,6 +75,7 @@ class FindingKind:
     code: str
     summary: str
     instruments: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     census: bool = False
     name: str = ""
     page: str = ""

@@ -344,6 +344,7 @@ class _Profiling(ProfileSession):
             not_measured=(
                 *self._readable("kernels", unseen, evidence),
                 *so_far.missing,
+                *self._after_the_stop(),
                 *self._by_choice(),
             ),
             static=tuple(self._told((*judged.findings, *judged.census, *judged.below))),
@@ -376,6 +377,14 @@ class _Profiling(ProfileSession):
         """The instruments that were to watch."""
         runs = self._found.plan.diagnostics if self._found.plan else ()
         return {name for run in runs for name in run.instruments}
+
+    def _after_the_stop(self) -> list[str]:
+        """What was to be watched when the user ended it."""
+        so_far = self._found
+        if self.stopped is None or so_far.plan is None or self._wished is not None:
+            return []
+        left = (each for each in so_far.plan.diagnostics if each.name not in so_far.ran)
+        return [f"{each.about} (stopped)" for each in left]
 
     def _by_choice(self) -> list[str]:
         if self._wished is not None:

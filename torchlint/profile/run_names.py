@@ -31,13 +31,13 @@ def chosen(words: str) -> tuple[str, ...]:
     Raises:
         ValueError: there is no such run; the message ends with what to choose from.
     """
-    runs = []
+    runs: list[str] = []
     for word in filter(None, (each.strip() for each in words.split(","))):
-        run = _runs().get(word.lower())
-        if run is None:
+        known = _runs().get(word.lower())
+        if known is None:
             hint = nearest(word, _runs())
             raise ValueError(f'there is no "{word}"{hint}; choose from {", ".join(NAMES)}')
-        runs.append(run)
+        runs += known
     return tuple(dict.fromkeys(runs))
 
 
@@ -51,15 +51,15 @@ def in_words() -> str:
 
 
 @cache
-def _runs() -> Mapping[str, str]:
-    """The run of each word, in lower case."""
-    runs = dict(_instruments())
+def _runs() -> Mapping[str, tuple[str, ...]]:
+    """The runs of each word, in lower case."""
+    runs: dict[str, tuple[str, ...]] = {word: (run,) for word, run in _instruments().items()}
     for run, first in _FOLLOWS:
-        runs.update({word: first for word in (run.name, *run.instruments) if word not in runs})
+        runs.update({word: (first,) for word in (run.name, *run.instruments) if word not in runs})
     for kind in all_kinds().values():
-        watched = [runs[each] for each in kind.instruments if each in runs]
+        watched = [runs[each][0] for each in (*kind.instruments, *kind.also) if each in runs]
         if watched:
-            runs.update({kind.code.lower(): watched[0], kind.name: watched[0]})
+            runs[kind.code.lower()] = runs[kind.name] = tuple(watched)
     return runs
 
 

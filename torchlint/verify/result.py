@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -208,6 +209,11 @@ class Required:
     value: float | None
     held: bool | None
     why: str = ""
+
+    @property
+    def counter(self) -> str:
+        """Its name, one of `COUNTERS`."""
+        return re.split("[<>=]", self.bound)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ def test_the_reads_of_a_line_are_one_finding() -> None:
         (100, "1 read a step"),
         (99, "1 read a step"),
         (75, "75 reads in 100 steps"),
+        (40, "40 reads in 100 steps"),
         (10, "1 read in 10 steps"),
     ],
 )

@@ -93,6 +93,14 @@ def test_the_layers_of_a_model_are_no_finding() -> None:
     assert judged(line(5, 0.3, part="forward"), counted=asks(400, 0.1)) == []
 
 
+def test_a_wait_for_another_thread_is_no_work() -> None:
+    (found,) = judged(line(5, 0.3, call="queue.Queue.get"))
+    assert found.fact == (
+        "3 ms a step in `sample`, which waits for another thread or process (`queue.Queue.get`)"
+    )
+    assert found.action == "let that one work ahead, or give it less to do"
+
+
 def test_samples_are_loaded() -> None:
     (found,) = judged(line(5, 0.3, part="loader"), counted=None)
     assert found.fact == "3 ms a step in the Python of `sample`, which loads samples"

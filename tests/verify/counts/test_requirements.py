@@ -93,6 +93,14 @@ def test_a_worse_end_stays():
     assert held.required[0].held is False
 
 
+@pytest.mark.parametrize("code", [3, 7])
+def test_a_broken_bound_is_said_where_the_speed_is_not_settled(code: int) -> None:
+    held = held_to(of_total(counters(reads=2), exit=code), bounds(["reads<=0"]))
+    assert held.exit == 1
+    assert "does not hold" in held.summary
+    assert held_to(of_total(counters(reads=0), exit=code), bounds(["reads<=0"])).exit == code
+
+
 def test_where_nothing_is_changed_the_original_is_held_to_it():
     plain = result(total=None, fixes=(), counters=counters(), summary="There is no fix to verify.")
     held = held_to(plain, bounds(["reads<=0"]))

@@ -152,8 +152,9 @@ def _awaited(reads: Sequence[HostCall]) -> str:
 def _times(calls: int, steps: int, noun: str) -> str:
     """`3 reads a step`, `1 read in 10 steps`."""
     per_step = calls / steps
-    if per_step <= 0.5:
-        return f"1 {noun} in {steps / calls:.0f} steps"
+    every = steps / calls
+    if per_step <= 0.5 and abs(every - round(every)) < 0.1 * every:
+        return f"1 {noun} in {every:.0f} steps"
     if per_step < 0.9:
         return f"{calls} {noun}s in {steps} steps"
     shown = f"{per_step:.0f}" if abs(per_step - round(per_step)) < 0.1 else f"{per_step:.1f}"

@@ -44,6 +44,7 @@ what a change is worth.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -75,6 +76,10 @@ _ASKING_S: Final = 1e-4
 """For an operation: where one takes longer, it is not the asking that costs."""
 _MOSTLY: Final = 0.5
 _WORKER: Final = "worker"
+_WAITING: Final = re.compile(
+    r"(?:queue|threading|multiprocessing|concurrent|subprocess|socket|selectors|asyncio)\."
+)
+"""Modules whose functions wait for another thread, process or machine."""
 _LOADS: Final = {LOADER: ", which loads samples", _WORKER: ", in a worker"}
 _IN_LOADER: Final = ("TL114", "TL115", "TL117", "TL105", "TL106", "TL108")
 _BETWEEN: Final = ("TL115", "TL714", "TL404", "TL105", "TL106")
@@ -84,6 +89,7 @@ kind = FindingKind(
     code="TR703",
     summary="the script's own Python takes a part of the step",
     instruments=("pauses",),
+    also=("kernels",),
 )
 
 
@@ -188,7 +194,7 @@ def _functions(
         yield Observed(
             hottest.place,
             f"{ms:.3g} ms a step in {_what(hottest, count)}{_part(hottest, own_ms, ms)}",
-            _action(hottest.part, count),
+            _action(hottest, count),
             share,
             _AROUND if count else _IN_LOADER if hottest.part in _LOADS else _BETWEEN,
             {
@@ -205,6 +211,8 @@ def _what(line: OwnTime, count: float) -> str:
     own = "the script" if line.function == "<module>" else f"`{line.function}`"
     if count:
         return f"{own}, which asks torch for {count:.0f} operations"
+    if _WAITING.match(line.call):
+        return f"{own}{_LOADS.get(line.part, '')}, which waits for another thread or process"
     return f"the Python of {own}{_LOADS.get(line.part, '')}"
 
 
@@ -213,9 +221,12 @@ def _part(line: OwnTime, own_ms: float, ms: float) -> str:
     return call if own_ms > 0.95 * ms else f", {own_ms:.3g} ms of it in this line{call}"
 
 
-def _action(part: str, count: float) -> str:
+def _action(line: OwnTime, count: float) -> str:
+    part = line.part
     if count:
         return "compute with whole tensors, by one operation instead of a loop"
+    if _WAITING.match(line.call):
+        return "let that one work ahead, or give it less to do"
     if part == LOADER:
         return "do it once before the training, take only what is used, or let workers load"
     if part == _WORKER:

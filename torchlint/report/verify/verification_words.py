@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         FixMeasurement,
         Noise,
         Numerics,
+        Required,
         Result,
     )
 
@@ -214,7 +215,14 @@ def uncounted(found: Counters | None) -> list[str]:
 def required(result: Result) -> list[str]:
     """The bounds of `--require`, and whether each holds."""
     words = {True: "holds", False: "DOES NOT HOLD", None: "is not known"}
-    return [f"{each.bound} {words[each.held]}" for each in result.required]
+    return [f"{each.bound} {words[each.held]}{_came_to(each)}" for each in result.required]
+
+
+def _came_to(bound: Required) -> str:
+    """The value of a bound that does not hold."""
+    if bound.held is not False or bound.value is None:
+        return ""
+    return f" ({count_in_words(bound.counter, bound.value)})"
 
 
 def witnesses(total: Comparison | None) -> list[str]:

@@ -26,6 +26,7 @@ _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 _BOUND: Final = re.compile(r"\s*([A-Za-z_]+)\s*(<=|>=|==|[<>](?!=))\s*(\S+)\s*")
 _BROKEN: Final = 1
 _UNKNOWN: Final = 3
+_UNSETTLED: Final = (_UNKNOWN, 7)
 
 
 class RequirementError(ValueError):
@@ -84,14 +85,17 @@ def _bound(word: str) -> Bound:
 
 
 def held_to(result: Result, wanted: Iterable[Bound]) -> Result:
-    """The result with its bounds judged. If all else was well, a bound that does not hold makes the
-    exit code 1, and one whose counter is not known 3."""
+    """The result with its bounds judged. A bound that does not hold makes the exit code 1, also
+    where the speed is not settled; if all else was well, one whose counter is not known makes it
+    3."""
     changed = result.total.counters if result.total is not None else result.counters
     judged = tuple(each.judged(changed) for each in wanted)
     result = replace(result, required=judged)
     broken = [each for each in judged if each.held is False]
     unknown = [each for each in judged if each.held is None]
-    if result.exit or not (broken or unknown):
+    if not (broken or unknown):
+        return result
+    if result.exit and not (broken and result.exit in _UNSETTLED):
         return result
     who = "changed program" if result.total is not None else "original"
     said = broken or unknown
@@ -100,9 +104,9 @@ def held_to(result: Result, wanted: Iterable[Bound]) -> Result:
 
 
 def _sentence(required: Required, who: str) -> str:
-    counter = re.split("[<>=]", required.bound)[0]
     if required.value is None:
         why = f": {required.why}" if required.why else ""
         return f"Whether {required.bound} holds is not known{why}."
-    value = count_in_words(counter, required.value)
-    return f"{required.bound} does not hold: the {who} comes to {value} {UNITS[counter]} a step."
+    value = count_in_words(required.counter, required.value)
+    unit = UNITS[required.counter]
+    return f"{required.bound} does not hold: the {who} comes to {value} {unit} a step."

@@ -158,6 +158,18 @@ def test_the_share_of_a_line_that_logs_is_found_by_timing_and_by_looking(
     assert line.samples > 10
 
 
+def test_lines_of_python_let_themselves_be_looked_at_sooner_than_python_would(
+    user: UserFile,
+) -> None:
+    """In five milliseconds a short loop ends, and is counted for what lets go of Python next."""
+    before = sys.getswitchinterval()
+    intervals: list[float] = []
+    user.module.notes = lambda: intervals.append(sys.getswitchinterval())
+    watched(user, "notes", 1)
+    assert intervals == [pytest.approx(0.0001)]
+    assert sys.getswitchinterval() == before
+
+
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_a_thread_that_goes_on_while_its_frames_are_read_is_at_no_line(
     user: UserFile, monkeypatch: pytest.MonkeyPatch, goes_on: bool

@@ -20,6 +20,7 @@ from torchlint.runtime.probe.steps.line_sampler import (
     Sampler,
     count,
     is_inside,
+    looked_at_soon,
     sight_of,
 )
 from torchlint.runtime.probe.steps.worker_lines import WorkerLines
@@ -47,8 +48,9 @@ class PauseObserver(Observer):
     """Hears of the garbage collector, and looks every millisecond where the stepping thread is.
 
     The thread that looks gets its turn only where the other one lets go of the interpreter: in an
-    operation of torch, in a write, or after five milliseconds. Whatever held it until then is
-    counted there. So what usually holds it is timed as well, and the larger number counts.
+    operation of torch, in a write, or when it is asked to, which Python does after five
+    milliseconds, and here after a tenth of one. Whatever held it until then is counted there. So
+    what usually holds it in C is timed as well, and the larger number counts.
     """
 
     def prepare(self) -> None:
@@ -72,6 +74,7 @@ class PauseObserver(Observer):
         for owner, name, what in _TIMED:
             self.around(private.find(owner), name, partial(self._outermost, what))
         # With places of its own: the other thread fills it.
+        self.at_end(looked_at_soon())
         self._sampler = Sampler(Places(self.settings), self._lanes.stack)
         self._sampler.begin()
         self.at_end(self._sampler.end)

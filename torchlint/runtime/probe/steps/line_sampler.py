@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Counted = dict[Where, tuple[int, float]]
 
 _INTERVAL_S = 0.001
+_SWITCH_S = 0.0001
+"""After which a thread lets another one have the interpreter that asks for it. In Python's five
+milliseconds, a loop of one would end, and be counted for the operation of torch behind it."""
 MOST_PLACES = 500
 _MOST_FRAMES = 200
 _MOST_CALLS = 20
@@ -56,6 +59,14 @@ _LOADING = "torch.utils.data"
 _NO_RESIDUE = ""
 OURS = f"{__name__.partition('.')[0]}."
 _FRAMES: Callable[[], dict[int, FrameType]] | None = getattr(sys, "_current_frames", None)
+
+
+def looked_at_soon() -> Callable[[], None]:
+    """Let threads of Python be looked at wherever they are; the function that is returned takes
+    that back."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_S)
+    return partial(sys.setswitchinterval, before)
 
 
 class ThreadWatcher:

@@ -16,7 +16,7 @@ from torch.utils.data import get_worker_info
 from torchlint.runtime.probe.instrument_messages import OwnTime, WorkerThreads
 from torchlint.runtime.probe.machine.native_threads import native_times, pools
 from torchlint.runtime.probe.steps.events import LOADER
-from torchlint.runtime.probe.steps.line_sampler import Sampler
+from torchlint.runtime.probe.steps.line_sampler import Sampler, looked_at_soon
 from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class WorkerLines:
         while info is None and time.monotonic() < begun + _PATIENCE_S:
             time.sleep(_INTERVAL_S)
             info = get_worker_info()
+        if info is not None and info.id == 0:
+            looked_at_soon()
         while info is not None and info.id == 0:
             sampler.look(_EVERY_S)
             self._write(sampler, _threads(info, time.monotonic() - begun))
