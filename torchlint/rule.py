@@ -28,19 +28,24 @@ from torchlint.ruleapi.declared import (
     remove,
     sets,
 )
+from torchlint.ruleapi.experiment import COMPUTING, STEPPING, Bench, Experiment, Proposal
 from torchlint.ruleapi.outlines import Outline
 from torchlint.ruleapi.rule_definition import Rule, Triggers, without_fix
 from torchlint.ruleapi.texts import STEP_TEXT
 
 __all__ = [
+    "COMPUTING",
+    "STEPPING",
     "STEP_TEXT",
     "Applicability",
     "Argument",
+    "Bench",
     "Change",
     "Clue",
     "Context",
     "Edit",
     "Effect",
+    "Experiment",
     "Fact",
     "Finding",
     "Fix",
@@ -50,6 +55,7 @@ __all__ = [
     "Pattern",
     "Position",
     "Project",
+    "Proposal",
     "Related",
     "Reported",
     "Rule",

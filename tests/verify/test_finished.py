@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.report.verify import sample_results
+from torchlint.experiment import earlier_run
 from torchlint.experiment.earlier_json import digests
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import Hardware
 from torchlint.report.verify.verification_json import document
 from torchlint.runtime.program import Program, script
-from torchlint.verify import finished as module
 from torchlint.verify.finished import read_finished, require_current
 from torchlint.verify.result import Agreement, Given, Verdict
 
@@ -41,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "train.py").write_text("train()\n")
     known = sample_results.environment()
     same = Hardware(known.torch, known.python, known.processor, known.processors)
-    monkeypatch.setattr(module, "hardware", lambda: same)
+    monkeypatch.setattr(earlier_run, "hardware", lambda: same)
     return tmp_path
 
 
@@ -93,8 +93,8 @@ def test_what_was_stopped_before_it_proved_anything_does_not_hold(here):
 @pytest.mark.parametrize("name", ["torch", "python", "processor"])
 def test_another_machine_does_not(here, monkeypatch, name):
     found = written(here)
-    other = module.hardware()._replace(**{name: "x"})
-    monkeypatch.setattr(module, "hardware", lambda: other)
+    other = earlier_run.hardware()._replace(**{name: "x"})
+    monkeypatch.setattr(earlier_run, "hardware", lambda: other)
     assert f"with {name} " in why(found)
 
 

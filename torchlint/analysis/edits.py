@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add_argument",
     "add_import",
+    "at_start",
     "call_method",
     "delete_statement",
     "indentation",
@@ -44,6 +45,7 @@ __all__ = [
     "keep_receiver",
     "move_before",
     "operand",
+    "put_all_under",
     "put_before",
     "put_under",
     "remove_argument",
@@ -58,6 +60,7 @@ __all__ = [
 _BARE_NEWLINE = re.compile(r"(?<!\r)\n")
 _CONTINUED = re.compile(r"[ \t\f;]*\\(?:\r\n|\r|\n)")
 _LINES = re.compile(r"\r\n|\r|\n")
+_BACKSLASHED = re.compile(r"\\(?:\r\n|\r|\n)")
 _BRANCHES = (cst.BaseSuite, cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler)
 _Statement = cst.BaseStatement | cst.BaseSmallStatement
 
@@ -269,6 +272,46 @@ def put_under(module: Module, stmt: cst.BaseSmallStatement, head: str) -> Edit |
     start, _ = module.offsets(stmt)
     indent = _line_above(module, line)[1] + module.tree.default_indent
     return _edit(module, start, start, f"{head}\n{indent}")
+
+
+def put_all_under(
+    module: Module, lines: Sequence[cst.BaseStatement], head: str
+) -> tuple[Edit, ...] | None:
+    """Put statements that follow one another under a head such as `with lock:`; None if a string or
+    a backslash spans lines of theirs, which indenting would change.
+
+    Args:
+        lines: statements of one block, at least one.
+    """
+    start, indent = _line_above(module, lines[0])
+    end = _block_end(module, lines[-1])
+    for node in (node for line in lines for node in module.within(line)):
+        if isinstance(node, cst.SimpleString | cst.FormattedString):
+            first, last = module.span(node)
+            if first.row != last.row:
+                return None
+    code = module.text[start:end]
+    if _BACKSLASHED.search(code):
+        return None
+    more = module.tree.default_indent
+    starts = [start + each.end() for each in _LINES.finditer(code)]
+    filled = [each for each in starts if module.text[each : line_end(module, each)].strip()]
+    return (
+        _edit(module, start, start, f"{indent}{head}\n{more}"),
+        *(_edit(module, each, each, more) for each in filled),
+    )
+
+
+def at_start(module: Module, code: str) -> Edit | None:
+    """Put lines below the imports at the top of a file, which thereby run before anything else;
+    None if it has none."""
+    last = None
+    for statement in module.tree.body:
+        if isinstance(statement, cst.SimpleStatementLine) and any(
+            isinstance(small, cst.Import | cst.ImportFrom) for small in statement.body
+        ):
+            last = statement
+    return None if last is None else insert_after(module, last.body[-1], f"\n{code}")
 
 
 def insert_before(module: Module, stmt: _Statement, code: str) -> Edit | None:

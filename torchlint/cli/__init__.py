@@ -14,7 +14,7 @@ COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to complete a word."""
 _COMMANDS: Final = (
     "baseline", "check", "clean", "completion", "config", "fix", "hot", "mcp", "profile",
-    "rehearse", "rule", "server", "suppressions", "verify", "why",
+    "rehearse", "rule", "server", "suppressions", "tune", "verify", "why",
 )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ Examples:
   torchlint check train.py          report what makes this script slow
   torchlint fix train.py            print the fixes as a diff; add --apply to write them
   torchlint verify train.py         run the script, and measure what each fix is worth
+  torchlint tune train.py           try what may make it faster, and keep what does
   torchlint profile train.py        run the script, and say what its step waits for
   torchlint rehearse train.py       the same for a GPU that is not there, in counts
   torchlint hot train.py            show what runs on each training step
@@ -80,5 +81,5 @@ lists those of verify.""",
 def torchlint() -> None:
     """torchlint finds what makes PyTorch training code slow, fixes it, and measures the fixes.
 
-    Only `verify`, `profile`, `rehearse` and `fix --verified` run your code.
+    Only `verify`, `profile`, `rehearse`, `tune` and `fix --verified` run your code.
     """

@@ -1,5 +1,5 @@
-"""The reports of `verify`, `profile` and `rehearse`: formats and files. A format is imported when
-it is used."""
+"""The reports of `verify`, `profile`, `rehearse` and `tune`: formats and files. A format is
+imported when it is used."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.profile.profile_result import Profile
+    from torchlint.tune.tune_result import TuneResult
     from torchlint.verify.result import Result
 
     Function = Callable[..., Any]
@@ -113,6 +114,12 @@ def _rehearsal_text(result: Profile, given: Mapping[str, Any]) -> Iterable[str]:
     return [*lines, *held_against(result, paint, columns())]
 
 
+def _tune_text(result: TuneResult, given: Mapping[str, Any]) -> Iterable[str]:
+    from torchlint.report.tune.tune_text import render
+
+    return render(result, paint_for(sys.stdout), columns(), details=given["details"])
+
+
 OF_VERIFICATION: Final = {
     "text": _verification_text,
     "json": _lines_of("verify.verification_json"),
@@ -129,4 +136,9 @@ OF_PROFILE: Final = {
 OF_REHEARSAL: Final = {
     **{name: render for name, render in OF_PROFILE.items() if name != "trace"},
     "text": _rehearsal_text,
+}
+OF_TUNING: Final = {
+    "text": _tune_text,
+    "json": _lines_of("tune.tune_json"),
+    "html": _lines_of("tune.tune_page"),
 }

@@ -18,6 +18,7 @@ from torchlint.cli.planning import plan_from
 from torchlint.cli.printing import print_diagnostics
 from torchlint.cli.resources import pool_from
 from torchlint.engine.check import check
+from torchlint.files.reading import SourceError, decode, encode
 from torchlint.memory.store import Store
 from torchlint.project.program_files import program_files
 from torchlint.report.terminal.safe_text import plural
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from torchlint.cli.options import Options
     from torchlint.engine.check import Report
     from torchlint.engine.targets import Plan
+    from torchlint.files.reading import Source
     from torchlint.finding import Diagnostic, Finding
     from torchlint.project.target import Target
     from torchlint.report.measured.progress_line import ProgressLine
@@ -100,6 +102,19 @@ class ProgramCheck:
             wanted = Wanted(hints=True, pedantic=self._options.wanted.pedantic)
             self._findings = tuple(choose(report.findings, self._targets, wanted).findings)
         return self._findings
+
+    def sources(self) -> dict[str, Source]:
+        """Shown path → the files that were checked so far; without those that cannot be read, or
+        whose encoding does not give them back."""
+        found: dict[str, Source] = {}
+        for target in self._targets:
+            try:
+                source = decode(target.path, target.read())
+                if encode(source, source.text) == source.data:
+                    found[target.path] = source
+            except SourceError:
+                continue
+        return found
 
     def _find_fixes(self, pool: Pool, deadline: float | None) -> Fixes:
         return find_fixes(

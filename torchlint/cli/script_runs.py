@@ -43,6 +43,7 @@ _HOW: Final = tuple(
 _OFTEN: Final = {
     "verify": "many times{}, for a few seconds each",
     "profile": "several times{}, for a few seconds each",
+    "tune": "many times{}, for a few seconds each",
     "rehearse": "once{}, for some steps, with a GPU that is played on the CPU",
 }
 _TIME: Final = ("pairs", "budget")
@@ -230,11 +231,11 @@ def agree(command: str, program: Program, where: str = "", *, yes: bool) -> floa
     """Ask before a program is run many times; see `consent`.
 
     Args:
-        command: `verify`, `profile` or `rehearse`.
+        command: `verify`, `tune`, `profile` or `rehearse`.
         where: ` in a Slurm job`; empty: here.
     """
     said = f"{command} executes `{shlex.join(program.words)}` {_OFTEN[command].format(where)}"
-    more = ", without and with the changes" if command == "verify" else ""
+    more = ", without and with the changes" if command in ("tune", "verify") else ""
     return consent(f"{said}{more}.", yes=yes)
 
 

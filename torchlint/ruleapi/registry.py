@@ -1,4 +1,4 @@
-"""Loads all rules: the built-in ones and those of plugins."""
+"""Loads all rules and experiments: the built-in ones and those of plugins."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from functools import cache, partial
 from importlib import util
 from itertools import chain
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from torchlint.config.settings import LISTED, ConfigError, nearest, normalised, shortened
+from torchlint.ruleapi.experiment import Experiment
 from torchlint.ruleapi.plugins import PluginError, Trouble, contained, one_line
 from torchlint.ruleapi.rule_definition import Rule
 from torchlint.ruleapi.sources import roots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from importlib.machinery import ModuleSpec
 
     from torchlint.ruleapi.sources import RuleRoot
 
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9]{1,15}")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_EXPERIMENTS: Final = "experiments"
+"""The folder of a family with its experiments; what only checks code does not import it."""
+_M = TypeVar("_M", Rule, Experiment)
 
 
 @cache
@@ -49,12 +53,12 @@ def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
     wrong: list[Trouble] = []
     for root in roots():
         if not root.plugin:
-            by_code.update((rule.code, rule) for rule in _rules_of(root))
+            by_code.update((rule.code, rule) for rule in _made_in(root, Rule))
             continue
         who = f"The plugin `{root.plugin}`"
         where = (root.spec and root.spec.origin) or root.name
         try:
-            rules, printed = contained(who, partial(_rules_of, root))
+            rules, printed = contained(who, partial(_made_in, root, Rule))
         except PluginError as error:
             message = f"{error}, so its rules are left out; repair or remove it."
             wrong.append(Trouble(where, message))
@@ -75,14 +79,29 @@ def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
     return MappingProxyType(dict(sorted(by_code.items()))), tuple(wrong)
 
 
-def _rules_of(root: RuleRoot) -> list[Rule]:
-    """The rules in a module or package, each once."""
-    rules: dict[Rule, None] = {}
-    for module in _modules(root.spec):
+@cache
+def all_experiments() -> tuple[Experiment, ...]:
+    """Every experiment; without those of plugins that fail, or have the name of another one."""
+    by_name: dict[str, Experiment] = {}
+    for root in roots():
+        try:
+            found, _ = contained(f"The plugin `{root.plugin}`", partial(_made_in, root, Experiment))
+        except PluginError:
+            continue  # `troubles` says so
+        for each in found:
+            each.plugin = root.plugin
+            by_name.setdefault(each.name, each)
+    return tuple(by_name.values())
+
+
+def _made_in(root: RuleRoot, kind: type[_M]) -> list[_M]:
+    """The rules or experiments in a module or package, each once."""
+    made: dict[_M, None] = {}
+    for module in _modules(root.spec, experiments=kind is Experiment):
         for value in list(vars(module).values()):
-            if isinstance(value, Rule):
-                rules[value] = None
-    return list(rules)
+            if isinstance(value, kind):
+                made[value] = None
+    return list(made)
 
 
 def _unfit(rule: Rule, known: Mapping[str, Rule]) -> str:
@@ -128,7 +147,12 @@ def rule_named(word: str) -> Rule:
     raise ConfigError(f"There is no rule `{shortened(word)}`{hint}.")
 
 
-def _modules(root: ModuleSpec | None) -> Iterator[ModuleType]:
+def _modules(root: ModuleSpec | None, *, experiments: bool) -> Iterator[ModuleType]:
+    """The modules of a root, imported.
+
+    Args:
+        experiments: those of experiments as well.
+    """
     if root is None:
         return
     if root.name not in sys.modules:
@@ -140,5 +164,14 @@ def _modules(root: ModuleSpec | None) -> Iterator[ModuleType]:
             del sys.modules[root.name]  # as `import` does
             raise
     yield sys.modules[root.name]
-    for info in pkgutil.walk_packages(root.submodule_search_locations or (), f"{root.name}."):
-        yield importlib.import_module(info.name)
+    yield from _below(root.name, root.submodule_search_locations or (), experiments=experiments)
+
+
+def _below(name: str, folders: Iterable[str], *, experiments: bool) -> Iterator[ModuleType]:
+    for info in pkgutil.iter_modules(list(folders), f"{name}."):
+        if info.name.rpartition(".")[2] == _EXPERIMENTS and not experiments:
+            continue
+        module = importlib.import_module(info.name)
+        yield module
+        if info.ispkg:
+            yield from _below(info.name, module.__path__, experiments=experiments)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, ValidationError, convert
 
-from torchlint.experiment.earlier_json import digests, parsed
+from torchlint.experiment.earlier_json import parsed
+from torchlint.experiment.earlier_run import EarlierHardware, changed_since
 from torchlint.experiment.errors import ExperimentError
-from torchlint.experiment.machine import hardware
 from torchlint.experiment.session import BY_CTRL_C
 from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.result import SCHEMA, Agreement, Verdict
@@ -40,13 +39,6 @@ class _Fix(Struct, frozen=True):
         return right and self.verdict == Verdict.CONFIRMED.value
 
 
-class _Hardware(Struct, frozen=True):
-    torch: str
-    python: str
-    processors: int
-    processor: str
-
-
 class _Given(Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
@@ -58,7 +50,7 @@ class Finished(Struct, frozen=True):
     tool: str
     argv: tuple[str, ...]
     exit: int
-    environment: _Hardware
+    environment: EarlierHardware
     sources: dict[str, str]
     fixes: tuple[_Fix, ...]
     unreached: tuple[str, ...]
@@ -117,19 +109,10 @@ def require_current(finished: Finished, path: str, program: Program, fixes: Fixe
 
 
 def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
-    if _of_program(finished.argv) != _of_program(program.words):
-        here = shlex.join(program.words)
-        return f"it ran `{shlex.join(finished.argv)}`, and this is `{here}`"
-    then, now = finished.environment, hardware()
-    for name in ("torch", "python", "processor", "processors"):
-        before, here = getattr(then, name), getattr(now, name)
-        if before != here:
-            return f"it was measured with {name} {before}, and here it is {here}"
-    current = digests(finished.sources)
-    changed = [path for path, digest in finished.sources.items() if current.get(path) != digest]
+    argv, words = finished.argv, program.words
+    changed = changed_since(argv, finished.environment, finished.sources, words)
     if changed:
-        missing = changed[0] not in current
-        return f"{changed[0]} {'cannot be read here' if missing else 'has changed'}"
+        return changed
     diffs = {fix.id: fix.diff for fix in finished.fixes}
     gone = [id_ for id_ in finished.proven() if id_ not in fixes.ids]
     if gone:
@@ -137,8 +120,3 @@ def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
         return f"there is no fix {gone[0]} now{f', and it was run with {rules}' if rules else ''}"
     other = [id_ for id_ in fixes.ids if id_ in diffs and fixes.diff((id_,)) != diffs[id_]]
     return f"{other[0]} is another fix now" if other else ""
-
-
-def _of_program(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The script, by whatever spelling of its path, and its arguments."""
-    return words if words[:1] == ("-m",) else (os.path.realpath(words[0]), *words[1:])

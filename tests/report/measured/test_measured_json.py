@@ -1,4 +1,4 @@
-"""The JSON of `verify` and of `profile` keeps to its schema; what each says beside is in its room."""
+"""The JSON of `verify`, `profile` and `tune` keeps to its schema; what each says beside is in its room."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ import jsonschema
 import pytest
 
 from tests.report.profile import sample_profiles as profiles
+from tests.report.tune import sample_tunings as tunings
 from tests.report.verify import sample_results as results
 from torchlint.profile.profile_result import Profile
 from torchlint.report.profile import profile_json
+from torchlint.report.tune import tune_json
 from torchlint.report.verify import verification_json
 from torchlint.runtime.sandbox.side_effects import SideEffect
+from torchlint.tune.tune_result import TuneResult
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
@@ -29,8 +32,13 @@ SAMPLES: dict[str, list[Any]] = {
         profiles.full(), profiles.rich(), profiles.profile(), profiles.failed(),
         profiles.crowded(), profiles.rehearsed(), Profile(("x.py",), 7, "", 1.0),
     ],
+    "tune": [tunings.full(), tunings.tuning(), tunings.nothing_helps(), tunings.failed()],
 }  # fmt: skip
-RENDERERS: dict[str, Any] = {"verify": verification_json.render, "profile": profile_json.render}
+RENDERERS: dict[str, Any] = {
+    "verify": verification_json.render,
+    "profile": profile_json.render,
+    "tune": tune_json.render,
+}
 EMPTY = {
     "verify": {".fixes.after.why", ".fixes.after.estimate.pairs_needed",
                ".fixes.after.numerics.why", ".fixes.after.numerics.first_step",
@@ -38,6 +46,7 @@ EMPTY = {
                ".fixes.after.less_work"},
     "profile": {".census.share", ".census.made", ".typical.name", ".typical.path", ".trace.name",
                 ".trace.path"},
+    "tune": {".changes.why", ".changes.alone", ".changes.adds", ".changes.ceiling"},
 }  # fmt: skip
 COMMANDS = pytest.mark.parametrize("command", SAMPLES)
 
@@ -64,7 +73,8 @@ def told(result: Any) -> dict[str, Any]:
     def refuse(constant: str) -> None:
         raise AssertionError(f"{constant} is not JSON")
 
-    text = RENDERERS["profile" if isinstance(result, Profile) else "verify"](result)
+    names = {Profile: "profile", TuneResult: "tune"}
+    text = RENDERERS[names.get(type(result), "verify")](result)
     parsed: dict[str, Any] = json.loads(text, parse_constant=refuse)
     return parsed
 
@@ -155,17 +165,22 @@ def test_the_text_begins_with_its_schema_and_is_stable(command: str) -> None:
 def test_the_text_is_ascii_lines_that_a_person_can_read(command: str) -> None:
     hostile = "日本\ud800\x1b[2J\u202e\n"
     effects = (SideEffect("write", hostile, kept=True),)
+    lanes: dict[str, Any] = {
+        "verify": {"lanes": results.lanes(30)},
+        "profile": {"lanes": profiles.LANES},
+    }
     result = dataclasses.replace(
         SAMPLES[command][2],
         argv=(hostile,),
         notes=(hostile,),
         side_effects=effects,
-        lanes=results.lanes(30) if command == "verify" else profiles.LANES,
+        **lanes.get(command, {}),
     )
     text = RENDERERS[command](result)
     assert text.isascii()
     assert text.endswith("}\n")
     assert "\x1b" not in text
     assert told(result)["argv"] == told(result)["notes"] == [hostile]
-    (lane,) = (line for line in text.splitlines() if '"data": ' in line)
-    assert lane.count(",") == (30 if command == "verify" else 5)
+    if command in lanes:
+        (lane,) = (line for line in text.splitlines() if '"data": ' in line)
+        assert lane.count(",") == (30 if command == "verify" else 5)

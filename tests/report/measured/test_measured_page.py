@@ -1,4 +1,4 @@
-"""The pages of `verify` and of `profile` as files; what they show is tested in their rooms."""
+"""The pages of `verify`, `profile` and `tune` as files; what they show is tested in their rooms."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ import pytest
 from tests.report.measured.test_measured_json import RENDERERS, SAMPLES
 from tests.report.profile import sample_profiles as profiles
 from tests.report.strict_page import TAGS, Page, poisoned
+from tests.report.tune import sample_tunings as tunings
 from tests.report.verify import sample_results as results
 from torchlint.report.profile import profile_page
+from torchlint.report.tune import tune_page
 from torchlint.report.verify import verification_page
 from torchlint.verify.result import Noise
 
-RENDER: dict[str, Any] = {"verify": verification_page.render, "profile": profile_page.render}
+RENDER: dict[str, Any] = {
+    "verify": verification_page.render,
+    "profile": profile_page.render,
+    "tune": tune_page.render,
+}
 POISONED: dict[str, Any] = {
     "verify": poisoned(results.full()),
     "profile": dataclasses.replace(poisoned(profiles.full()), lanes=profiles.LANES),
+    "tune": poisoned(tunings.full()),
 }
 MORE: dict[str, list[Any]] = {
     "verify": [
@@ -35,6 +42,7 @@ MORE: dict[str, list[Any]] = {
             profiles.rehearsed(), rehearsal=None, findings=(), exit=4, summary="It failed."
         ),
     ],
+    "tune": [],
 }
 ALL = [
     (command, each)
@@ -90,7 +98,10 @@ def test_jinja2_is_imported_only_for_a_page(command: str) -> None:
 
 @COMMANDS
 def test_lanes_of_a_gpu_are_marked_as_the_hosts(command: str) -> None:
-    known = MORE["verify"][0] if command == "verify" else profiles.profile()
+    samples = {
+        "verify": MORE["verify"][0], "profile": profiles.profile(), "tune": tunings.tuning()
+    }  # fmt: skip
+    known = samples[command]
     for device, said in (("cpu", False), ("cuda", True)):
         machine = results.environment(device=device)
         shown = Page(RENDER[command](dataclasses.replace(known, environment=machine))).text()

@@ -1,4 +1,4 @@
-"""The pages of text of `verify` and of `profile`; what they say is tested in their rooms."""
+"""The pages of text of `verify`, `profile` and `tune`; what they say is tested in their rooms."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ import pytest
 from tests.report.measured.test_measured_json import SAMPLES
 from tests.report.measured.test_measured_page import POISONED
 from tests.report.profile import sample_profiles as profiles
+from tests.report.tune import sample_tunings as tunings
 from tests.report.verify import sample_results as results
 from torchlint.report.measured.text_page import LINES, Passage, fitted
 from torchlint.report.profile import profile_text
 from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
+from torchlint.report.tune import tune_text
 from torchlint.report.verify import verification_text
 
-RENDER: dict[str, Any] = {"verify": verification_text.render, "profile": profile_text.render}
+RENDER: dict[str, Any] = {
+    "verify": verification_text.render,
+    "profile": profile_text.render,
+    "tune": tune_text.render,
+}
+MOST_LINES = {"tune": 30}
 WIDE = "损失" * 60
 MORE: dict[str, list[Any]] = {
     "verify": [results.crowded(), results.many(1), results.many(9), results.many(60)],
@@ -29,6 +36,7 @@ MORE: dict[str, list[Any]] = {
             census=(profiles.read(path=WIDE, fact=WIDE),),
         )
     ],
+    "tune": [tunings.crowded(WIDE)],
 }
 ALL = [
     (command, each)
@@ -44,7 +52,7 @@ def test_a_page_never_takes_more_than_forty_lines_nor_more_than_its_width(
     command: str, result: Any, width: int
 ) -> None:
     lines = RENDER[command](result, Paint(), width)
-    assert len(lines) <= LINES == 40
+    assert len(lines) <= MOST_LINES.get(command, LINES) <= LINES == 40
     for details in (False, True):
         lines = RENDER[command](result, Paint(), width, details=details)
         others = [line for line in lines if not re.match("(next|apply|  ) +torchlint", line)]

@@ -94,6 +94,14 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
     return Loader(call, dataset, zero, collate, kind.imported, workers)
 
 
+def loader_of(call: cst.Call, module: Module) -> cst.Call | None:
+    """The call, if it builds a loader, whatever its workers; None where `*args` or `**kwargs` may
+    set what is not seen."""
+    if _kind(call, module) is None or has_star_args(call) or has_star_kwargs(call):
+        return None
+    return call
+
+
 def has_workers(call: cst.Call, module: Module) -> bool:
     """Whether the file shows that a loader has workers, at least unless an option asks for none."""
     passed = argument(call, "num_workers", _WORKERS)

@@ -62,8 +62,10 @@ class Passage:
         self.items, self.ranks = [self.items[at] for at in kept], [ranks[at] for at in kept]
 
 
-def fitted(draw: Callable[[int | None], list[Passage]], *, details: bool) -> list[str]:
-    """The lines of a page: at most forty, unless it is to have all details.
+def fitted(
+    draw: Callable[[int | None], list[Passage]], *, details: bool, most_lines: int = LINES
+) -> list[str]:
+    """The lines of a page: at most forty, or so many, unless it is to have all details.
 
     Args:
         draw: the page with so many lines for each sentence; None: with all.
@@ -72,10 +74,10 @@ def fitted(draw: Callable[[int | None], list[Passage]], *, details: bool) -> lis
     for most in (None,) if details else _SENTENCES:
         passages = draw(most)
         for each in () if details else passages:
-            each.keep(LINES)
+            each.keep(most_lines)
         while True:
             lines = [line for each in passages for line in each.lines]
-            if details or len(lines) <= LINES:
+            if details or len(lines) <= most_lines:
                 return lines
             longest = max(passages, key=attrgetter("spare"))
             if not longest.spare:

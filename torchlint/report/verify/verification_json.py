@@ -32,7 +32,7 @@ def render(result: Result) -> str:
 
 def document(result: Result) -> Json:
     """The object itself; losses have all of their digits."""
-    return measured_json.document(result, SCHEMA, _SHAPES)
+    return measured_json.document(result, SCHEMA, SHAPES)
 
 
 def _noise(noise: Noise, keys: Json) -> Json:
@@ -63,7 +63,7 @@ def _given(_: Given, keys: Json) -> Json:
     return {name: value for name, value in keys.items() if name != "stdin"}
 
 
-_SHAPES: Final[Mapping[type, Shape]] = {
+SHAPES: Final[Mapping[type, Shape]] = {
     Counters: _counters,
     Given: _given,
     Comparison: lambda _, keys: spliced(keys, "estimate", Estimate),

@@ -66,6 +66,10 @@ class VariantRecorder:
         self._saved: set[int] = set()
         self._traces: dict[RunRequest, Trace] = {}
 
+    def know(self, variants: Sequence[Variant]) -> None:
+        """Record these variants as well when they are asked for."""
+        self._variants.update((each.name, each) for each in variants)
+
     def run(self, requests: Sequence[RunRequest]) -> Sequence[Trace]:
         """The traces of these requests, in their order; each runs once, however often it is asked
         for.

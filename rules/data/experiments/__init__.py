@@ -1,0 +1,1 @@
+"""Experiments about how batches are loaded and copied."""

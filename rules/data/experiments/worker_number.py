@@ -1,0 +1,88 @@
+"""Load the batches in worker processes, or in none.
+
+Each worker process loads whole batches, so that the training process only takes them. How many pay
+depends on what a sample costs, what it takes to send a batch to another process, and how many
+processors the training itself keeps busy: more workers than that make everything slower, and for
+samples that are cheap no worker is the fastest. So each number is measured: none, one, two, and the
+doubles of that up to the processors that there are.
+
+The samples and their order stay the same. What the dataset draws at random comes from the generator
+of a worker, so that random transforms draw other numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.analysis.loading.dataset_classes import Cost
+from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
+from torchlint.analysis.loading.loaders import loader_of
+from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
+
+_MOST = 16
+_WORKERS = 5
+
+experiment = Experiment(
+    "worker processes load the batches",
+    speeds=("data",),
+    may_change="random numbers drawn by the dataset come from each worker's generator",
+    covers=("TL101", "TL103", "TL109"),
+)
+
+
+def _loaders(module: Module) -> list[cst.Call]:
+    """The loaders that training reads and whose samples other processes can load."""
+    return [
+        call
+        for call in module.nodes(cst.Call)
+        if loader_of(call, module) is not None
+        and not feeds_nothing(call, module)
+        and reads_of(call, module) is Reads.OTHER
+        and not _is_tied(call, module)
+    ]
+
+
+def _is_tied(call: cst.Call, module: Module) -> bool:
+    found = dataset_of(module.argument(call, "dataset", 0), module)
+    return bool(found.held) or found.cost in (Cost.STREAM, Cost.DEVICE)
+
+
+def _with(module: Module, call: cst.Call, workers: int) -> Iterator[Edit]:
+    """The edits that give a loader so many workers, kept from one epoch to the next."""
+    given = module.argument_node(call, "num_workers", _WORKERS)
+    kept = module.argument_node(call, "persistent_workers", 13)
+    ahead = module.argument_node(call, "prefetch_factor", 11)
+    more = ""
+    if workers and kept is None:
+        more = ", persistent_workers=True"
+    elif workers and kept is not None and module.literal(kept.value) is False:
+        yield edits.replace(module, kept.value, "True")
+    elif not workers:
+        for arg in (kept, ahead):
+            if arg is not None and arg.keyword is not None:
+                yield edits.remove_argument(module, call, arg)
+    if given is None:
+        yield edits.add_argument(module, call, f"num_workers={workers}{more}")
+    elif given.keyword is not None:
+        yield edits.replace_argument(module, given, f"num_workers={workers}{more}")
+    else:
+        yield edits.replace(module, given.value, str(workers))
+
+
+@experiment.proposes
+def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
+    calls = _loaders(module)
+    if not calls:
+        return
+    now = {
+        module.literal(given) if given is not None else 0
+        for given in (module.argument(call, "num_workers", _WORKERS) for call in calls)
+    }
+    numbers = [0, 1, *(2**power for power in range(1, 5) if 2**power <= bench.processors)]
+    for workers in numbers:
+        if workers <= _MOST and now != {workers}:
+            changes = [edit for call in calls for edit in _with(module, call, workers)]
+            yield Proposal(str(workers), f"Pass `num_workers={workers}`", changes)

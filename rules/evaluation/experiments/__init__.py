@@ -1,0 +1,1 @@
+"""Experiments about what is written while a model trains."""

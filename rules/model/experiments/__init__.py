@@ -1,0 +1,1 @@
+"""Experiments about layers of a model."""

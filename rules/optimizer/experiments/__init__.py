@@ -1,0 +1,1 @@
+"""Experiments about the update of the parameters."""

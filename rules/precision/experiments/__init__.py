@@ -1,0 +1,1 @@
+"""Experiments about the format of numbers and the code that computes with them."""

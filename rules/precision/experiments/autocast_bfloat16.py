@@ -1,0 +1,39 @@
+"""Compute the forward pass and the loss in bfloat16.
+
+`torch.autocast` chooses for each operation: products of matrices and convolutions in bfloat16, what
+needs the range in float32. Tensor cores, and processors with AMX or AVX-512 BF16, compute such
+products several times as fast; others convert and are slower, which only a measurement tells.
+bfloat16 has the range of float32, so the loss needs no scaling, and an eighth of its digits: losses
+differ in the third figure from the first step on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchlint.analysis.training.step_sites import loss_sites
+from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
+
+_CHOSEN = re.compile(r"autocast|bfloat16|float16|\.half\(|GradScaler|float64|\.double\(")
+
+experiment = Experiment(
+    "the forward pass computes in bfloat16",
+    speeds=COMPUTING,
+    may_change="losses and gradients are rounded to bfloat16",
+    since=(1, 10),
+)
+
+
+@experiment.proposes
+def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
+    if _CHOSEN.search(module.text):
+        return
+    changes: list[Edit | None] = []
+    for site in loss_sites(module):
+        torch = module.names.imported_as("torch", site.lines[0])
+        if torch is None:
+            return
+        head = f'with {torch}.autocast("{bench.device}", dtype={torch}.bfloat16):'
+        changes += edits.put_all_under(module, site.lines, head) or (None,)
+    yield Proposal("", "Compute the forward pass under `torch.autocast` in bfloat16", changes)

@@ -1,0 +1,271 @@
+"""What each experiment proposes, as the text that becomes of a script."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.analysis.module import Module
+from torchlint.files.reading import Source
+from torchlint.finding import Applicability, Finding, Fix, Position, Tier
+from torchlint.fixes.fixer import made
+from torchlint.ruleapi.experiment import Bench, Experiment, Proposal
+from torchlint.ruleapi.registry import all_experiments
+from torchlint.source.parse import parse
+
+if TYPE_CHECKING:
+    from torchlint.ruleapi.experiment import Device
+
+BY_NAME = {each.name: each for each in all_experiments()}
+TORCH = (2, 13)
+SCRIPT = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+
+def main():
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Flatten(), nn.LazyLinear(10))
+    criterion = nn.CrossEntropyLoss()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    loader = DataLoader(Images(), batch_size=64)
+    for step, (x, y) in enumerate(loader):
+        x = x.to("cuda")
+        optimizer.zero_grad()
+        out = model(x)
+        loss = criterion(out, y)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        print(step, loss)
+
+
+main()
+"""
+
+
+def source(text: str) -> Source:
+    return Source("train.py", text.encode(), text, "utf-8", bom=False)
+
+
+def proposals(name: str, text: str, bench: Bench) -> dict[str, Proposal]:
+    module = Module(source(text), parse(source(text)), TORCH)
+    return {each.option: each for each in BY_NAME[name].proposals(module, bench)}
+
+
+def bench(device: Device = "cpu", processors: int = 2, torch: tuple[int, int] = TORCH) -> Bench:
+    return Bench(device, processors, torch)
+
+
+def becomes(name: str, text: str, option: str = "", where: Bench | None = None) -> str:
+    """The text with a proposal made."""
+    proposal = proposals(name, text, where or bench())[option]
+    edits = tuple(each for each in proposal.edits if each is not None)
+    fix = Fix(Applicability.UNSAFE, proposal.message, edits)
+    here = Position(1, 1)
+    found = Finding("", name, Tier.HINT, proposal.message, "train.py", here, here, fix)
+    return made(source(text), [found]).text
+
+
+def options(name: str, text: str = SCRIPT, where: Bench | None = None) -> list[str]:
+    return list(proposals(name, text, where or bench()))
+
+
+def changed(name: str, text: str = SCRIPT, option: str = "", where: Bench | None = None) -> str:
+    """The lines that a proposal adds or changes, without their indentation."""
+    before = text.splitlines()
+    after = becomes(name, text, option, where).splitlines()
+    return "\n".join(line.strip() for line in after if line not in before)
+
+
+CHANGES = [
+    ("worker-number", "2", "loader = DataLoader(Images(), batch_size=64, num_workers=2, "
+     "persistent_workers=True)"),
+    ("torch-threads", "1", "torch.set_num_threads(1)"),
+    ("flush-subnormals", "", "torch.set_flush_denormal(True)"),
+    ("fused-update", "", "optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)"),
+    ("foreach-clipping", "",
+     "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)"),
+    ("channels-last", "", "model.to(memory_format=torch.channels_last)"),
+    ("compile-model", "default", "model.compile()"),
+    ("compile-model", "max-autotune-no-cudagraphs",
+     'model.compile(mode="max-autotune-no-cudagraphs")'),
+    ("autocast-bfloat16", "", 'with torch.autocast("cpu", dtype=torch.bfloat16):\n'
+     "out = model(x)\nloss = criterion(out, y)"),
+    ("rare-logs", "", "if step % 50 == 0:\nprint(step, loss)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "option", "lines"), CHANGES, ids=lambda each: str(each)[:24])
+def test_what_an_experiment_changes(name: str, option: str, lines: str) -> None:
+    assert changed(name, SCRIPT, option) == lines
+    assert f"{name} {option}".strip() not in becomes(name, SCRIPT, option)
+
+
+def test_on_a_gpu_others_pay() -> None:
+    gpu = bench("cuda", 8)
+    assert changed("pinned-copies", SCRIPT, where=gpu) == (
+        "loader = DataLoader(Images(), batch_size=64, pin_memory=True)\n"
+        'x = x.to("cuda", non_blocking=True)'
+    )
+    assert changed("tensor-float32", SCRIPT, where=gpu) == (
+        'torch.set_float32_matmul_precision("high")'
+    )
+    assert "reduce-overhead" in options("compile-model", SCRIPT, gpu)
+    assert '"cuda"' in changed("autocast-bfloat16", SCRIPT, where=gpu)
+    for name in ("flush-subnormals", "torch-threads", "foreach-clipping"):
+        assert options(name, SCRIPT, gpu) == []
+    assert options("pinned-copies") == options("tensor-float32") == []
+
+
+def test_an_older_torch_has_not_all_of_them() -> None:
+    old = bench(torch=(2, 0))
+    assert options("fused-update", SCRIPT, old) == options("compile-model", SCRIPT, old) == []
+    assert options("foreach-clipping", SCRIPT, old) == [""]
+
+
+def test_workers_up_to_the_processors() -> None:
+    assert options("worker-number") == ["1", "2"]
+    assert options("worker-number", SCRIPT, bench(processors=8)) == ["1", "2", "4", "8"]
+    given = SCRIPT.replace("batch_size=64", "num_workers=2, persistent_workers=True")
+    assert options("worker-number", given) == ["0", "1"]
+    assert changed("worker-number", given, "0") == "loader = DataLoader(Images(), num_workers=0)"
+    assert changed("worker-number", given, "1") == (
+        "loader = DataLoader(Images(), num_workers=1, persistent_workers=True)"
+    )
+
+
+def test_loaders_that_hide_their_arguments_are_left_alone() -> None:
+    assert options("worker-number", SCRIPT.replace("batch_size=64", "**options")) == []
+
+
+def test_a_given_number_of_threads_is_replaced() -> None:
+    given = SCRIPT.replace("def main():\n", "def main():\n    torch.set_num_threads(1)\n")
+    assert options("torch-threads", given) == ["2"]
+    assert changed("torch-threads", given, "2") == "torch.set_num_threads(2)"
+
+
+def test_a_slow_optimizer_is_fused_in_place() -> None:
+    given = SCRIPT.replace("lr=1e-3", "foreach=False, lr=1e-3")
+    assert changed("fused-update", given) == (
+        "optimizer = torch.optim.AdamW(model.parameters(), fused=True, lr=1e-3)"
+    )
+    assert options("fused-update", SCRIPT.replace("lr=1e-3", "capturable=True")) == []
+    assert options("fused-update", SCRIPT.replace("lr=1e-3", "fused=True")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [
+        ("autocast-bfloat16", "# autocast elsewhere"),
+        ("compile-model", "model = torch.compile(model)"),
+        ("channels-last", "fmt = torch.channels_last"),
+        ("flush-subnormals", "torch.set_flush_denormal(False)"),
+        ("torch-threads", 'os.environ["OMP_NUM_THREADS"] = "1"'),
+    ],
+)
+def test_what_a_script_has_chosen_is_not_proposed(name: str, chosen: str) -> None:
+    assert options(name, SCRIPT.replace("main()\n", f"{chosen}\nmain()\n")) == []
+
+
+def test_an_autocast_needs_lines_that_can_be_indented() -> None:
+    text = SCRIPT.replace("criterion(out, y)", 'criterion(out, y, """a\n b""")')
+    assert options("autocast-bfloat16", text) == []
+    text = SCRIPT.replace("criterion(out, y)", "criterion(\n            out,\n            y)")
+    assert "                out," in becomes("autocast-bfloat16", text).splitlines()
+
+
+def test_logs_under_a_condition_stay() -> None:
+    rare = SCRIPT.replace(
+        "        print(step, loss)", "        if step % 9 == 0:\n            print(loss)"
+    )
+    assert options("rare-logs", rare) == []
+    assert (
+        options(
+            "rare-logs",
+            SCRIPT.replace("for step, (x, y) in enumerate(loader)", "for x, y in loader"),
+        )
+        == []
+    )
+
+
+ATTENTION = """\
+import math
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, q, k, v, mask):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+        weights = F.softmax(scores, dim=-1)
+        weights = self.drop(weights)
+        return weights @ v
+"""
+
+
+def test_an_attention_in_a_straight_line_is_one_call() -> None:
+    assert becomes("fused-attention", ATTENTION).endswith(
+        textwrap.indent(
+            textwrap.dedent(
+                """\
+                return F.scaled_dot_product_attention(
+                    q,
+                    k,
+                    v,
+                    attn_mask=mask != 0,
+                    dropout_p=self.drop.p if self.drop.training else 0.0,
+                    scale=1.0 / math.sqrt(q.size(-1)),
+                )
+                """
+            ),
+            " " * 8,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return weights @ v", "return weights @ v, weights"),
+        ("dim=-1", "dim=1"),
+        ("        scores = scores.masked", "        if mask is not None:\n            scores = "
+         "scores.masked"),
+        ("k.transpose(-2, -1)", "k"),
+        ("weights = self.drop(weights)", "weights = self.gate(weights)"),
+        ("        weights = F", "        q = q + 1\n        weights = F"),
+        ("        weights = F", "        mask = 1 - mask\n        weights = F"),
+    ],
+)  # fmt: skip
+def test_an_attention_that_does_more_stays(old: str, new: str) -> None:
+    assert old in ATTENTION
+    assert options("fused-attention", ATTENTION.replace(old, new)) == []
+
+
+def test_a_bias_is_added_after_the_scale() -> None:
+    """`scale * (q @ k + bias)` is another attention than `scale * q @ k + bias`."""
+    line = '        scores = scores.masked_fill(mask == 0, float("-inf"))\n'
+    biased = ATTENTION.replace(line, "        scores = scores + mask\n")
+    assert "attn_mask=mask," in becomes("fused-attention", biased)
+    scaled = ATTENTION.replace(" / math.sqrt(q.size(-1))", " + mask").replace(
+        line, "        scores = scores * 0.125\n"
+    )
+    assert options("fused-attention", scaled) == []
+
+
+def test_each_experiment_explains_itself() -> None:
+    names = [each.name for each in all_experiments()]
+    assert len(names) == len(set(names)) == 12
+    for each in all_experiments():
+        assert isinstance(each, Experiment)
+        assert len(each.page) > 200, each.name
+        assert each.summary
+        assert each.speeds

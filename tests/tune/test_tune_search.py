@@ -1,0 +1,226 @@
+"""The search, on programs that are not run: what they take is a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from torchlint.tune.search import Attempt, ChangeSearch, Fate, NoTimeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Program = tuple[str, ...]
+_ALL = ("data", "forward", "backward", "optimizer", "other")
+
+
+@dataclass
+class Change:
+    """What the search asks of a candidate."""
+
+    id: str
+    slot: str = ""
+    speeds: tuple[str, ...] = _ALL
+    compiles: bool = False
+
+    def __post_init__(self) -> None:
+        self.slot = self.slot or self.id
+
+
+@dataclass
+class Machine:
+    """A laboratory whose programs take what a function says, without noise.
+
+    Args:
+        takes: seconds of a step of a program, by what they go into.
+        fails, heavy, wrong: programs with all of these candidates fail, take 100 MB more, or
+            compute other numbers.
+        most: programs that are measured; after that, there is no time.
+    """
+
+    takes: Callable[[Program], dict[str, float]]
+    fails: list[set[str]] = field(default_factory=list)
+    heavy: list[set[str]] = field(default_factory=list)
+    wrong: list[set[str]] = field(default_factory=list)
+    most: float = math.inf
+    attempted: list[Program] = field(default_factory=list)
+    measured: list[Program] = field(default_factory=list)
+
+    def attempt(self, programs: Sequence[Program]) -> list[Attempt]:
+        self.attempted += programs
+        return [
+            Attempt("it raised", {})
+            if _has(self.fails, each)
+            else Attempt("", self.takes(each), 200.0 if _has(self.heavy, each) else 100.0)
+            for each in programs
+        ]
+
+    def measure(self, base: Program, others: Sequence[Program]) -> list[list[float]]:
+        if len(self.measured) + len(others) > self.most:
+            raise NoTimeError
+        self.measured += others
+        return [[math.log(self.whole(base) / self.whole(each))] * 2 for each in others]
+
+    def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
+        return ["the loss is another" if _has(self.wrong, each) else "" for each in programs]
+
+    def whole(self, program: Program) -> float:
+        return sum(self.takes(program).values())
+
+
+def _has(those: list[set[str]], program: Program) -> bool:
+    return any(each <= set(program) for each in those)
+
+
+def faster(**times: float) -> Callable[[Program], dict[str, float]]:
+    """A step of 10 ms of forward pass, with which each candidate is so many times faster."""
+
+    def takes(program: Program) -> dict[str, float]:
+        return {"forward": 10.0 / math.prod(times.get(each, 1.0) for each in program)}
+
+    return takes
+
+
+def search(machine: Machine, *changes: Change, **more: Any) -> ChangeSearch:
+    found = ChangeSearch(changes, machine, machine.takes(()), **more)  # type: ignore[arg-type]
+    found.run()
+    return found
+
+
+def outcomes(found: ChangeSearch) -> dict[str, str]:
+    return {each: tried.outcome.name for each, tried in found.tried.items()}
+
+
+def test_what_helps_is_combined_and_what_does_not_is_named() -> None:
+    machine = Machine(faster(a=2.0, b=1.5, c=1.005, d=0.8))
+    found = search(machine, *map(Change, "abcd"))
+    assert found.best == ("a", "b")
+    assert outcomes(found) == {"a": "KEPT", "b": "KEPT", "c": "NO_GAIN", "d": "SLOWER"}
+    assert found.tried["a"].adds == pytest.approx(math.log(2))
+
+
+def test_of_values_that_exclude_each_other_the_best_is_kept() -> None:
+    changes = [Change(name, slot="workers") for name in "abc"]
+    found = search(Machine(faster(a=2.0, b=3.0, c=2.5)), *changes)
+    assert found.best == ("b",)
+    assert outcomes(found) == {"a": "REPLACED", "b": "KEPT", "c": "REPLACED"}
+
+
+def test_what_the_step_does_not_wait_for_is_not_tried() -> None:
+    machine = Machine(lambda program: {"data": 0.1, "forward": 5.0 if "a" in program else 10.0})
+    found = search(machine, Change("a"), Change("b", speeds=("data",)))
+    assert outcomes(found)["b"] == "NOT_LIMITING"
+    assert not any("b" in each for each in machine.attempted)
+
+
+def test_what_limits_only_then_is_tried_then() -> None:
+    """A loader that is waited for once the forward pass is fast."""
+
+    def takes(program: Program) -> dict[str, float]:
+        return {
+            "data": 0.0 if "b" in program else 0.2,
+            "forward": 0.5 if "a" in program else 10.0,
+        }
+
+    found = search(Machine(takes), Change("a"), Change("b", speeds=("data",)))
+    assert found.best == ("a", "b")
+
+
+def test_the_most_promising_is_tried_first() -> None:
+    machine = Machine(lambda _: {"data": 8.0, "forward": 2.0})
+    search(machine, Change("a", speeds=("forward",)), Change("b", speeds=("data",)))
+    assert machine.attempted == [("b",), ("a",)]
+
+
+def test_a_program_that_fails_is_left_out() -> None:
+    machine = Machine(faster(a=2.0, b=3.0), fails=[{"b"}])
+    found = search(machine, Change("a"), Change("b"))
+    assert found.best == ("a",)
+    assert found.tried["b"].outcome is Fate.FAILED
+    assert found.tried["b"].why == "it raised"
+
+
+def test_what_fails_only_together_goes_without_the_weakest() -> None:
+    machine = Machine(faster(a=2.0, b=1.5, c=1.3), fails=[{"a", "c"}])
+    found = search(machine, *map(Change, "abc"))
+    assert found.best == ("a", "b")
+    assert outcomes(found)["c"] == "UNFIT"
+
+
+def test_more_memory_than_allowed_is_rejected() -> None:
+    machine = Machine(faster(a=2.0, b=3.0), heavy=[{"b"}])
+    found = search(machine, Change("a"), Change("b"), memory_mb=150.0)
+    assert found.best == ("a",)
+    assert outcomes(found)["b"] == "MEMORY"
+    assert search(Machine(machine.takes), Change("b")).best == ("b",)
+
+
+def test_wrong_numbers_are_rejected_however_fast() -> None:
+    machine = Machine(faster(a=2.0, b=3.0), wrong=[{"b"}])
+    found = search(machine, Change("a"), Change("b"))
+    assert found.best == ("a",)
+    assert outcomes(found)["b"] == "NUMBERS"
+
+
+def test_the_next_value_is_kept_where_the_best_has_wrong_numbers() -> None:
+    machine = Machine(faster(a=2.0, b=3.0), wrong=[{"b"}])
+    found = search(machine, Change("a", slot="one"), Change("b", slot="one"))
+    assert found.best == ("a",)
+
+
+def test_numbers_that_are_wrong_only_together_cost_the_weakest() -> None:
+    machine = Machine(faster(a=2.0, b=1.5), wrong=[{"a", "b"}])
+    found = search(machine, Change("a"), Change("b"))
+    assert found.best == ("a",)
+    assert "together" in found.tried["b"].why
+
+
+def test_what_adds_nothing_to_the_others_is_left_out() -> None:
+    """Two ways to the same: either alone is twice as fast, and so are both."""
+
+    def takes(program: Program) -> dict[str, float]:
+        return {"forward": 5.0 if {"a", "b"} & set(program) else 10.0}
+
+    found = search(Machine(takes), Change("a"), Change("b"))
+    assert len(found.best) == 1
+    assert sorted(outcomes(found).values()) == ["KEPT", "REDUNDANT"]
+
+
+def test_together_slower_than_the_best_alone_is_the_best_alone() -> None:
+    def takes(program: Program) -> dict[str, float]:
+        both = len(program) == 2
+        return {"forward": 9.0 if both else 5.0 if "a" in program else 6.0 if program else 10.0}
+
+    found = search(Machine(takes), Change("a"), Change("b"))
+    assert found.best == ("a",)
+
+
+def test_other_ways_to_compile_wait_for_the_first() -> None:
+    ways = [Change(name, slot="compile", compiles=True) for name in "ab"]
+    machine = Machine(faster(a=0.9, b=5.0))
+    found = search(machine, *ways)
+    assert not any("b" in each for each in machine.attempted)
+    assert outcomes(found) == {"a": "SLOWER", "b": "SLOWER"}
+    found = search(Machine(faster(a=1.5, b=5.0)), *ways)
+    assert found.best == ("b",)
+    assert outcomes(found) == {"a": "REPLACED", "b": "KEPT"}
+
+
+def test_without_time_the_best_that_was_compared_is_kept() -> None:
+    machine = Machine(faster(a=2.0, b=1.5, c=1.4), most=3)
+    found = search(machine, *map(Change, "abc"))
+    assert found.is_late
+    assert found.best == ("a",)
+    assert outcomes(found) == {"a": "KEPT", "b": "NO_TIME", "c": "NO_TIME"}
+
+
+def test_nothing_to_gain_is_nothing_kept() -> None:
+    machine = Machine(faster())
+    found = search(machine, *map(Change, "ab"))
+    assert found.best == ()
+    assert not found.is_late
+    assert set(outcomes(found).values()) == {"NO_GAIN"}
+    assert len(machine.measured) == 2

@@ -1,0 +1,109 @@
+"""The places of a file that make up its training: optimizers, models, losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.literals import argument
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.steps.loops import BLOCKS
+from torchlint.analysis.training.model_calls import runs_model
+from torchlint.analysis.uses import method_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torchlint.analysis.module import Module
+
+_OF_TORCH = "torch.optim."
+
+
+class ModelSite(NamedTuple):
+    """A model whose parameters go to an optimizer of torch: its name as it is written, such as
+    `self.net`, and the statement that makes the optimizer."""
+
+    name: str
+    statement: cst.BaseSmallStatement
+
+
+class LossSite(NamedTuple):
+    """The statements of one block that compute a loss, from the first that runs a model to that
+    which gives the loss its value."""
+
+    lines: tuple[cst.BaseStatement, ...]
+    loss: str
+
+
+def optimizer_sites(module: Module) -> Iterator[cst.Call]:
+    """The calls that make an optimizer of torch."""
+    for call in module.nodes(cst.Call):
+        if any(
+            name.startswith(_OF_TORCH) and name.count(".") == 2 and name[len(_OF_TORCH)].isupper()
+            for name in module.resolve(call.func)
+        ):
+            yield call
+
+
+def model_sites(module: Module) -> Iterator[ModelSite]:
+    """The models of a file that takes steps, each once, where its first optimizer is made."""
+    if not module.loops.anchors:
+        return
+    seen: set[str] = set()
+    for call in optimizer_sites(module):
+        statement = module.small_statement(call)
+        params = argument(call, "params", 0)
+        if statement is None or params is None:
+            continue
+        for node in module.calls_within(params):
+            if method_name(node) not in ("parameters", "named_parameters") or node.args:
+                continue
+            assert isinstance(node.func, cst.Attribute)
+            name = dotted_text(node.func.value)
+            if name not in ("", "self") and name not in seen:
+                seen.add(name)
+                yield ModelSite(name, statement)
+
+
+def loss_sites(module: Module) -> Iterator[LossSite]:
+    """What computes each loss whose `backward` the file calls in the same block."""
+    seen: set[cst.CSTNode] = set()
+    for call in module.loops.backward_calls:
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        line, block = module.statement(call), None
+        block = None if line is None else module.parent(line)
+        if line is None or not isinstance(owner, cst.Name) or not isinstance(block, BLOCKS):
+            continue
+        lines = _forward(owner.value, list(block.body), line, module)
+        if lines and lines[0] not in seen:
+            seen.add(lines[0])
+            yield LossSite(lines, owner.value)
+
+
+def _forward(
+    loss: str, body: Sequence[cst.CSTNode], backward: cst.CSTNode, module: Module
+) -> tuple[cst.BaseStatement, ...]:
+    before = [each for each in body[: body.index(backward)] if isinstance(each, cst.BaseStatement)]
+    given = [number for number, each in enumerate(before) if _assigns(each, loss)]
+    if not given:
+        return ()
+    runs = (
+        number
+        for number, each in enumerate(before[: given[-1] + 1])
+        if any(runs_model(call, module) for call in module.calls_within(each))
+    )
+    first = next(runs, None)
+    return () if first is None else tuple(before[first : given[-1] + 1])
+
+
+def _assigns(statement: cst.BaseStatement, name: str) -> bool:
+    smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+    return any(
+        isinstance(small, cst.Assign)
+        and any(
+            isinstance(target.target, cst.Name) and target.target.value == name
+            for target in small.targets
+        )
+        for small in smalls
+    )

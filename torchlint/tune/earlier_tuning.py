@@ -1,0 +1,70 @@
+"""What an earlier search found out, read from its JSON, so that it need not be tried again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, ValidationError, convert
+
+from torchlint.experiment.earlier_json import parsed
+from torchlint.experiment.earlier_run import EarlierHardware, changed_since
+from torchlint.experiment.errors import ExperimentError
+from torchlint.files.reading import SourceError, read_bytes
+from torchlint.tune.search import Fate
+from torchlint.tune.tune_result import SCHEMA
+
+if TYPE_CHECKING:
+    from torchlint.runtime.program import Program
+
+_OPEN: Final = frozenset({Fate.KEPT, Fate.NOT_LIMITING, Fate.NO_TIME})
+"""What is tried again: it may be kept, or was not tried."""
+
+
+class _Change(Struct, frozen=True):
+    id: str
+    diff: str
+    outcome: str
+    why: str = ""
+
+
+class _Earlier(Struct, frozen=True):
+    schema: int
+    tool: str
+    argv: tuple[str, ...]
+    environment: EarlierHardware
+    sources: dict[str, str]
+    changes: tuple[_Change, ...]
+
+
+def settled_by(path: str, program: Program) -> dict[str, tuple[Fate, str, str]]:
+    """What did not help in an earlier search of the same program on the same machine.
+
+    Returns:
+        id of the candidate → what became of it, why, and the diff that was tried.
+
+    Raises:
+        ExperimentError: the file cannot be read, `tune --json` did not write it, or the program or
+            the machine has changed since.
+    """
+    try:
+        earlier = convert(parsed(read_bytes(path)), _Earlier)
+    except SourceError as error:
+        raise ExperimentError(f"{path}: {error.message}") from None
+    except ValidationError:
+        earlier = None
+    if earlier is None or earlier.tool != "torchlint" or earlier.schema != SCHEMA:
+        raise ExperimentError(
+            f"{path} is not a result of this torchlint; write one with `torchlint tune --json`."
+        )
+    argv, words = earlier.argv, program.words
+    changed = changed_since(argv, earlier.environment, earlier.sources, words)
+    if changed:
+        raise ExperimentError(
+            f"{path} does not hold here: {changed}; run `torchlint tune` without --from."
+        )
+    fates = {each.value: each for each in Fate if each not in _OPEN}
+    return {
+        each.id: (fates[each.outcome], each.why, each.diff)
+        for each in earlier.changes
+        if each.outcome in fates
+    }

@@ -1,0 +1,314 @@
+"""Runs programs for the search: whether they work, how fast they are, what they compute."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from dataclasses import asdict, replace
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Final
+
+from torchlint.experiment.plan import declare
+from torchlint.experiment.rotation import rotate
+from torchlint.experiment.side_by_side import attempts
+from torchlint.experiment.subject import ORIGINAL, Variant
+from torchlint.runtime.failures import FINISHED, Failed
+from torchlint.runtime.probe.run_settings import MEASURE, SURVEY
+from torchlint.runtime.survey_reader import survey
+from torchlint.tune.search import Attempt, NoTimeError
+from torchlint.tune.workbench import UnfitError
+from torchlint.verify.numbers.agreement import RANDOM, compare
+from torchlint.verify.numbers.recorder import VariantRecorder
+from torchlint.verify.result import Agreement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torchlint.experiment.first_look import FirstLook
+    from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.request import Request
+    from torchlint.experiment.rotation import Block
+    from torchlint.runtime.probe.run_settings import Anchor
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.survey_reader import Survey
+    from torchlint.runtime.workspace import Workspace
+    from torchlint.tune.tune_watcher import TuneWatcher
+    from torchlint.tune.workbench import Workbench
+    from torchlint.verify.result import Numerics
+
+    Program = tuple[str, ...]
+
+PAIRS: Final = 2
+_MOST_BLOCKS: Final = 6
+_MOST_OTHERS: Final = 6
+"""Programs that take turns with one base."""
+
+
+def variant(program: Program) -> Variant:
+    """The form of a program for its runs."""
+    return Variant(f"with {', '.join(program)}" if program else ORIGINAL, program)
+
+
+class Laboratory:
+    """See `search.Lab`. Nothing begins that would probably end after `until`, by
+    `time.monotonic`.
+
+    Args:
+        room: how many programs the memory holds side by side.
+        patience_s: how long a run may be silent.
+        tolerance: how far the mean loss may move where numbers may differ, as a share.
+
+    Attributes:
+        surveys: of each program that was attempted and works.
+        numerics: of each program whose numbers were compared.
+        accepted: why a program was accepted whose numbers differ.
+        pace_s: seconds that one program takes in one pair, the longest so far.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        bench: Workbench,
+        jobs: Jobs,
+        workspace: Workspace,
+        look: FirstLook,
+        watcher: TuneWatcher,
+        *,
+        until: float | None,
+        room: int,
+        at_once: int,
+        patience_s: float,
+        tolerance: float,
+    ) -> None:
+        self.surveys: dict[Program, Survey] = {(): look.original}
+        self.numerics: dict[Program, Numerics] = {}
+        self.accepted: dict[Program, str] = {}
+        self.pace_s = 0.0
+        self.until = until
+        self._request = request
+        self._bench = bench
+        self._jobs = jobs
+        self._workspace = workspace
+        self._look = look
+        self._watcher = watcher
+        self._room = room
+        self._at_once = at_once
+        self._patience_s = patience_s
+        self._tolerance = tolerance
+        self._random = random.Random(request.seed)  # noqa: S311 - an order, not a secret
+        self._recorder: VariantRecorder | None = None
+
+    @property
+    def anchor(self) -> Anchor:
+        return self._look.anchor
+
+    # whether it works ----------------------------------------------------------------------
+
+    def attempt(self, programs: Sequence[Program]) -> list[Attempt]:
+        """Run each for some steps, several side by side."""
+        self._watcher.stage(f"Trying {len(programs)} programs", of=None)
+        found: dict[Program, Attempt] = {}
+        runs: dict[Program, Job] = {}
+        for program in programs:
+            try:
+                runs[program] = self._jobs.job(variant(program), SURVEY)
+            except UnfitError as error:
+                found[program] = Attempt(str(error))
+        for few in _chunks(list(runs), self._at_once):
+            self._require_s(self._attempt_s())
+            begun = time.monotonic()
+            seen = attempts(
+                self._survey, [runs[each] for each in few], self._workspace, at_once=self._at_once
+            )
+            for program, each in zip(few, seen, strict=True):
+                if isinstance(each, Failed) and len(few) > 1:
+                    each = self._alone(runs[program])
+                found[program] = self._told(program, each)
+            self._attempts_s = max(self._attempts_s, time.monotonic() - begun)
+        return [found[each] for each in programs]
+
+    _attempts_s = 0.0
+
+    def _attempt_s(self) -> float:
+        seen = self._look.original
+        return self._attempts_s or seen.start_s + sum(seen.times)
+
+    def _alone(self, job: Job) -> Survey | Failed:
+        return attempts(self._survey, [job], self._workspace, at_once=1)[0]
+
+    def _survey(self, job: Job) -> Survey:
+        return survey(job, self._workspace, timeout_s=self._patience_s)
+
+    def _told(self, program: Program, seen: Survey | Failed) -> Attempt:
+        if isinstance(seen, Failed):
+            return Attempt(seen.message)
+        if seen.anchor != self.anchor:
+            return Attempt(f"it takes other steps ({seen.words or 'none'})")
+        self.surveys[program] = seen
+        memory = seen.memory_mb if seen.gpu_mb is None else seen.gpu_mb
+        return Attempt("", parts_of(seen), memory, seen.times[0] if seen.times else 0.0)
+
+    # how fast it is ------------------------------------------------------------------------
+
+    def measure(self, base: Program, others: Sequence[Program]) -> list[list[float]]:
+        """In pairs of new processes that take turns; programs that compile apart from others,
+        which they would let wait."""
+        groups = list(self._groups(base, others))
+        logs: dict[Program, list[float]] = {each: [] for each in others}
+        self._watcher.stage(f"Measuring {len(others)} programs", of=PAIRS * len(groups))
+        done = 0
+        for _ in range(PAIRS):
+            for group in groups:
+                self._watcher.step(done, PAIRS * len(groups))
+                for each, value in self._pair(base, group).items():
+                    logs[each].append(value)
+                done += 1
+        return [logs[each] if len(logs[each]) == PAIRS else [] for each in others]
+
+    def _groups(self, base: Program, others: Sequence[Program]) -> Iterator[list[Program]]:
+        most = max(1, min(_MOST_OTHERS, self._room - 1))
+        for compiles in (False, True):
+            some = [each for each in others if self._compiles(each, base) is compiles]
+            yield from _chunks(some, most)
+
+    def _compiles(self, program: Program, base: Program) -> bool:
+        new = set(program) - set(base)
+        return any(self._bench.by_id[each].compiles for each in new)
+
+    def _pair(self, base: Program, others: Sequence[Program]) -> dict[Program, float]:
+        """One log ratio for each program; those that fail next to the others are left out."""
+        left = list(others)
+        while left:
+            self._require_s(self.pace_s * (1 + len(left)))
+            begun = time.monotonic()
+            try:
+                measured = self._rotate((base, *left))
+            except Failed as failed:
+                names = {variant(each).name: each for each in left}
+                if failed.status == FINISHED or failed.name not in names:
+                    raise
+                left.remove(names[failed.name])
+                continue
+            self.pace_s = max(self.pace_s, (time.monotonic() - begun) / (1 + len(left)))
+            return {
+                each: _log_ratio(measured[variant(base).name], measured[variant(each).name])
+                for each in left
+                if measured[variant(each).name]
+            }
+        return {}
+
+    def _rotate(self, programs: Sequence[Program]) -> dict[str, tuple[Block, ...]]:
+        seen = [self.surveys[each] for each in programs if each in self.surveys]
+        variants = [variant(each) for each in programs]
+        first = seen[0]
+        steady = replace(
+            first,
+            warm=max(each.warm for each in seen),
+            steps=min(each.steps for each in seen),
+            ahead=max(each.ahead for each in seen),
+            finished=any(each.finished for each in seen),
+        )
+        plan = declare(self._request, steady, variants)
+        done = rotate(
+            {each.name: self._jobs.job(each, MEASURE, anchor=self.anchor) for each in variants},
+            self._workspace,
+            warmup=plan.warmup,
+            settle=plan.settle,
+            steps=plan.steps,
+            blocks=min(plan.blocks, _MOST_BLOCKS),
+            seed=self._random.randrange(2**32),
+            timeout_s=self._patience_s,
+            serial_warmup=first.device == "cuda",
+            ranks=first.processes,
+        )
+        return done.blocks
+
+    # what it computes ----------------------------------------------------------------------
+
+    def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
+        """Compared with the original's; a difference that was declared is accepted while the mean
+        loss stays within the tolerance."""
+        new = [each for each in programs if each not in self.numerics]
+        if new:
+            self._require_s(self._numbers_s(len(new)))
+            self._watcher.stage("Comparing the numbers", of=None)
+            recorder = self._recorder = self._recorder or self._new_recorder()
+            recorder.know([variant(each) for each in new])
+            names = {variant(each).name: each for each in new}
+            declared = {name: self._bench.may_change(each) for name, each in names.items()}
+            for name, numerics in compare(recorder.run, declared):
+                self.numerics[names.get(name, ())] = numerics
+        return [self._wrong(each) for each in programs]
+
+    def _wrong(self, program: Program) -> str:
+        found, declared = self.numerics[program], self._bench.may_change(program)
+        if found.agreement is not Agreement.DIFFERS:
+            return ""
+        moved = moved_by(found)
+        only_rounds = declared and RANDOM not in declared
+        if only_rounds and moved is not None and moved <= self._tolerance:
+            self.accepted[program] = f"the mean loss moves by {moved:.1%}"
+            return ""
+        return found.why or "they are not those of the original"
+
+    def _new_recorder(self) -> VariantRecorder:
+        plan = declare(self._request, self._look.original, ())
+        return VariantRecorder(
+            self._jobs,
+            self._workspace,
+            plan,
+            self.anchor,
+            (),
+            at_once=self._at_once,
+            timeout_s=self._patience_s,
+        )
+
+    def _numbers_s(self, programs: int) -> float:
+        """Seconds that it takes to compare so many programs, roughly."""
+        runs = 2 * programs + (0 if self._recorder else 6)
+        return math.ceil(runs / self._at_once) * self._attempt_s()
+
+    def _require_s(self, seconds: float) -> None:
+        """
+        Raises:
+            NoTimeError: what takes so long would end too late.
+        """
+        if self.until is not None and time.monotonic() + seconds > self.until:
+            raise NoTimeError
+
+
+def parts_of(seen: Survey) -> dict[str, float]:
+    """Seconds of a steady step by what they went into. On a GPU they are the host's, which says
+    nothing of what the device does, so that only the wait for batches is known."""
+    lanes = seen.lanes
+    found = lanes.medians(min(seen.warm, max(0, len(seen.times) - 1)))
+    means = {
+        name: fmean(times[seen.warm :] or times) for name, times in asdict(lanes).items() if times
+    }
+    found = {name: max(found.get(name, 0.0), means.get(name, 0.0)) for name in means}
+    if seen.device == "cpu":
+        return found
+    whole = sum(found.values())
+    waits = found.get("data", 0.0)
+    return {"data": waits} if whole and waits > 0.9 * whole else {}
+
+
+def moved_by(found: Numerics) -> float | None:
+    """How far the mean of the losses moved, as a share; None if there are none."""
+    pairs = [each for each in found.losses if all(map(math.isfinite, each))]
+    if not pairs or len(pairs) < len(found.losses):
+        return None
+    before, after = fmean(one for one, _ in pairs), fmean(other for _, other in pairs)
+    return abs(after - before) / abs(before) if before else None
+
+
+def _log_ratio(base: Sequence[Block], other: Sequence[Block]) -> float:
+    """The logarithm of how many times faster the other is."""
+    logs = [math.log(one.seconds / two.seconds) for one, two in zip(base, other, strict=True)]
+    return float(median(logs))
+
+
+def _chunks(programs: Sequence[Program], most: int) -> Iterator[list[Program]]:
+    for start in range(0, len(programs), max(1, most)):
+        yield list(programs[start : start + max(1, most)])

@@ -1,0 +1,402 @@
+"""Which of the candidates are worth to keep: each alone, then together, then what each still adds.
+
+The search knows nothing about how programs are run. A program is the tuple of the candidates that
+are made in it; `Lab` tries programs, measures one against others, and compares their numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from torchlint.tune.candidate import Candidate
+
+LEAST_CEILING: Final = 1.03
+"""How much faster a step would have to be without the parts that a candidate speeds up."""
+LEAST_GAIN: Final = 0.02
+"""Of the logarithm of the time of a step, for a candidate to be worth keeping."""
+LEAST_SHARE: Final = 0.01
+"""The same for one among others, below which the program is simpler without it."""
+MOST_PASSES: Final = 3
+_SHRUNK: Final = 1.25
+"""What did not help is tried again once the step has become that many times faster."""
+
+
+class Fate(str, Enum):
+    """What became of a candidate."""
+
+    KEPT = "kept"
+    NO_GAIN = "no gain"
+    SLOWER = "slower"
+    REPLACED = "another value is better"
+    REDUNDANT = "adds nothing to the others"
+    NUMBERS = "numbers differ"
+    MEMORY = "needs too much memory"
+    FAILED = "failed"
+    UNFIT = "does not go with the others"
+    NOT_LIMITING = "the step does not wait for that"
+    NOT_RUN = "its lines did not run"
+    NO_TIME = "no time left"
+
+    @property
+    def was_tried(self) -> bool:
+        return self not in (Fate.NOT_LIMITING, Fate.NOT_RUN, Fate.NO_TIME)
+
+
+_FINAL: Final = frozenset({Fate.NUMBERS, Fate.MEMORY, Fate.FAILED, Fate.UNFIT, Fate.NOT_RUN})
+_HELPED: Final = frozenset({Fate.REPLACED, Fate.REDUNDANT})
+
+
+@dataclass(slots=True)
+class TriedCandidate:
+    """What is known of a candidate.
+
+    `alone` is the logarithm of how many times faster it made the program that was the best at that
+    time, `adds` the same for what it adds to all others that are kept; `ceiling` how much faster
+    the step could have been at most, and `step_s` what it took then.
+    """
+
+    id: str
+    outcome: Fate
+    why: str = ""
+    alone: float | None = None
+    adds: float | None = None
+    ceiling: float = 1.0
+    step_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A program that was run for some steps.
+
+    Args:
+        failed: why it fails; empty if it does not.
+        parts: seconds of a step by what they went into.
+        memory_mb: what it took at most.
+        first_s: seconds of its first step, which compiles.
+    """
+
+    failed: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    memory_mb: float = 0.0
+    first_s: float = 0.0
+
+
+class NoTimeError(Exception):
+    """What was asked for does not fit into the time that is left."""
+
+
+class Lab(Protocol):
+    """Runs programs."""
+
+    def attempt(self, programs: Sequence[tuple[str, ...]]) -> list[Attempt]:
+        """What comes of each program.
+
+        Raises:
+            NoTimeError: as all of these.
+        """
+
+    def measure(
+        self, base: tuple[str, ...], others: Sequence[tuple[str, ...]]
+    ) -> list[list[float]]:
+        """For each other program, pair by pair, the logarithm of how many times faster it is than
+        the base; empty for one that failed."""
+
+    def wrong_numbers(self, programs: Sequence[tuple[str, ...]]) -> list[str]:
+        """What is wrong with the numbers of each program; empty for those that are right."""
+
+
+class ChangeSearch:
+    """Looks for the candidates that make a program faster together.
+
+    Args:
+        candidates: those that are most likely to pay first.
+        parts: seconds of a step of the original by what they go into; empty: not known.
+        memory_mb: a program may take no more; None: any.
+
+    Attributes:
+        best: the fastest program that is known to be right.
+        tried: what became of each candidate.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        lab: Lab,
+        parts: Mapping[str, float],
+        *,
+        memory_mb: float | None = None,
+        told: Callable[[TriedCandidate], None] = lambda _: None,
+    ) -> None:
+        self.best: tuple[str, ...] = ()
+        self.tried: dict[str, TriedCandidate] = {}
+        self.is_late = False
+        self._candidates = {each.id: each for each in candidates}
+        self._lab = lab
+        self._parts = dict(parts)
+        self._memory_mb = memory_mb
+        self._told = told
+
+    def run(self) -> None:
+        """Search until nothing is left to try, or there is no time."""
+        try:
+            for _ in range(MOST_PASSES):
+                if not self._pass():
+                    break
+        except NoTimeError:
+            self.is_late = True
+        self._note_the_rest()
+
+    def settle(self, id_: str, fate: Fate, why: str) -> None:
+        """What is known of a candidate from an earlier search, so that it is not tried."""
+        self._note(id_, fate, why, is_told=False)
+
+    def stop(self) -> tuple[str, ...]:
+        """The best program that is known to be right, after an interruption."""
+        self.is_late = True
+        self._note_the_rest()
+        return self.best
+
+    def _pass(self) -> bool:
+        """Try what may pay beside the best program so far; whether that made it faster."""
+        todo = self._worth_trying()
+        programs = {each: self._with(self.best, [each]) for each in todo}
+        alive = self._alive(programs)
+        if not alive:
+            return False
+        measured = self._lab.measure(self.best, [programs[each] for each in alive])
+        gains: dict[str, float] = {}
+        for each, logs in zip(alive, measured, strict=True):
+            if not logs:
+                self._note(each, Fate.FAILED, "it fails next to other programs")
+                continue
+            gain = fmean(logs)
+            if gain >= LEAST_GAIN and min(logs) > 0:
+                gains[each] = gain
+            else:
+                outcome = Fate.SLOWER if max(logs) < -LEAST_GAIN else Fate.NO_GAIN
+                known = self.tried.get(each)
+                if known is None or known.outcome not in _HELPED:
+                    self._note(each, outcome, alone=gain)
+        helpful = self._best_of_slots(gains)
+        return self._combine({each: gains[each] for each in helpful}) if helpful else False
+
+    # what to try ---------------------------------------------------------------------------
+
+    def _worth_trying(self) -> list[str]:
+        """The candidates whose parts limit the step, the most promising first."""
+        ceilings = {each: self._ceiling(self._candidates[each]) for each in self._candidates}
+        order = list(self._candidates)
+        todo = []
+        for each in order:
+            known, ceiling = self.tried.get(each), ceilings[each]
+            if each in self.best or (known is not None and not self._again(known, ceiling)):
+                continue
+            if ceiling < LEAST_CEILING:
+                if known is None:
+                    self._note(each, Fate.NOT_LIMITING)
+            elif self._first_way_gained(each):
+                todo.append(each)
+        return sorted(todo, key=lambda each: (-ceilings[each], order.index(each)))
+
+    def _again(self, known: TriedCandidate, ceiling: float) -> bool:
+        if known.outcome in _FINAL:
+            return False
+        if known.outcome is Fate.NOT_LIMITING:
+            return ceiling >= LEAST_CEILING
+        return known.step_s > _SHRUNK * sum(self._parts.values())
+
+    def _first_way_gained(self, each: str) -> bool:
+        """Whether a way to compile may be tried: the others of its slot wait for the first, since
+        each compiles anew."""
+        candidate = self._candidates[each]
+        if not candidate.compiles:
+            return True
+        first = next(one for one, other in self._candidates.items() if other.slot == candidate.slot)
+        return first == each or first in self.best
+
+    def _ceiling(self, candidate: Candidate) -> float:
+        whole = sum(self._parts.values())
+        if not whole:
+            return math.inf
+        rest = whole - sum(self._parts.get(part, 0.0) for part in candidate.speeds)
+        return whole / rest if rest > 0 else math.inf
+
+    def _with(self, program: tuple[str, ...], more: Collection[str]) -> tuple[str, ...]:
+        """A program with more candidates, in the place of those of the same slots."""
+        slots = {self._candidates[each].slot for each in more}
+        kept = {each for each in program if self._candidates[each].slot not in slots}
+        return self._ordered({*kept, *more})
+
+    def _ordered(self, ids: Collection[str]) -> tuple[str, ...]:
+        return tuple(each for each in self._candidates if each in ids)
+
+    # what came of it -----------------------------------------------------------------------
+
+    def _alive(self, programs: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """The candidates whose programs run, in the memory that they may take."""
+        alive = []
+        for each, found in zip(programs, self._lab.attempt([*programs.values()]), strict=True):
+            if found.failed:
+                self._note(each, Fate.FAILED, found.failed)
+            elif self._is_heavy(found):
+                self._note(each, Fate.MEMORY, f"{found.memory_mb:.0f} MB")
+            else:
+                alive.append(each)
+        return alive
+
+    def _is_heavy(self, found: Attempt) -> bool:
+        return self._memory_mb is not None and found.memory_mb > self._memory_mb
+
+    def _best_of_slots(self, gains: Mapping[str, float]) -> list[str]:
+        """The candidate of each slot that gains most and whose numbers are right."""
+        slots: dict[str, list[str]] = {}
+        for each in sorted(gains, key=lambda one: -gains[one]):
+            slots.setdefault(self._candidates[each].slot, []).append(each)
+        chosen: list[str] = []
+        while slots:
+            firsts = [those[0] for those in slots.values()]
+            for each, wrong in zip(firsts, self._judged(firsts), strict=True):
+                slot = self._candidates[each].slot
+                slots[slot].remove(each)
+                if wrong:
+                    self._note(each, Fate.NUMBERS, wrong, alone=gains[each])
+                    if not slots[slot]:
+                        del slots[slot]
+                    continue
+                chosen.append(each)
+                for other in slots.pop(slot):
+                    self._note(other, Fate.REPLACED, alone=gains[other])
+        return sorted(chosen, key=lambda one: -gains[one])
+
+    def _judged(self, ids: Sequence[str]) -> list[str]:
+        return self._lab.wrong_numbers([(each,) for each in ids])
+
+    def _combine(self, gains: Mapping[str, float]) -> bool:
+        """Make all that help together, and leave out what then adds nothing or spoils the numbers;
+        whether the program is another one than before."""
+        before = self.best
+        for each in gains:
+            self._note(each, Fate.KEPT, alone=gains[each], is_told=False)
+        first = next(iter(gains))
+        single = self._with(before, [first])
+        if not before:
+            self.best = single  # its numbers were compared
+        whole, found = self._that_runs(before, list(gains), gains)
+        if whole != single:
+            whole = self._needed(whole, single)
+        self.best = self._with_right_numbers(whole, before)
+        if found is not None:
+            self._parts = dict(found.parts)
+        self._replaced(before)
+        for each in self.best:
+            if each not in before:
+                self._told(self.tried[each])
+        return self.best != before
+
+    def _that_runs(
+        self, before: tuple[str, ...], helpful: Sequence[str], gains: Mapping[str, float]
+    ) -> tuple[tuple[str, ...], Attempt | None]:
+        """As many of the candidates as run together; the weakest is left out first."""
+        left = list(helpful)
+        while True:
+            whole = self._with(before, left)
+            (found,) = self._lab.attempt([whole])
+            if not found.failed and not self._is_heavy(found):
+                return whole, found
+            if len(left) == 1:
+                return whole, None
+            last = left.pop()
+            outcome = Fate.UNFIT if found.failed else Fate.MEMORY
+            why = found.failed or f"{found.memory_mb:.0f} MB with the others"
+            self._note(last, outcome, why, alone=gains[last])
+
+    def _needed(self, whole: tuple[str, ...], single: tuple[str, ...]) -> tuple[str, ...]:
+        """The program without what adds nothing to it; the single one if that is faster."""
+        while True:
+            less = [self._ordered(set(whole) - {each}) for each in whole]
+            behind, *without = self._lab.measure(whole, [single, *less])
+            if behind and fmean(behind) > 0:
+                for each in whole:
+                    if each not in single:
+                        self._note(each, Fate.REDUNDANT, alone=self.tried[each].alone)
+                return single
+            adds = {
+                each: -fmean(logs) if logs else math.inf
+                for each, logs in zip(whole, without, strict=True)
+            }
+            for each, value in adds.items():
+                self.tried[each].adds = value if math.isfinite(value) else None
+            least = min(adds, key=lambda each: adds[each])
+            if adds[least] >= LEAST_SHARE or len(whole) < 2:
+                return whole
+            self._note(least, Fate.REDUNDANT, alone=self.tried[least].alone, adds=adds[least])
+            whole = self._ordered(set(whole) - {least})
+            if len(whole) < 2 or whole == single:
+                return whole
+
+    def _with_right_numbers(
+        self, program: tuple[str, ...], before: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """The program without what spoils its numbers: what adds least goes first."""
+        while program != before and len(program) > 1:
+            (wrong,) = self._lab.wrong_numbers([program])
+            if not wrong:
+                break
+            new = [each for each in program if each not in before] or [*program]
+            least = min(new, key=self._worth)
+            self._note(least, Fate.NUMBERS, f"together with the others, {wrong}")
+            program = self._ordered(set(program) - {least})
+        return program
+
+    def _worth(self, each: str) -> float:
+        known = self.tried[each]
+        return known.adds or known.alone or 0.0
+
+    def _replaced(self, before: Iterable[str]) -> None:
+        """What was in the program, and has made room for another way."""
+        slots = {self._candidates[each].slot for each in self.best}
+        for each in before:
+            if each not in self.best and self._candidates[each].slot in slots:
+                self._note(each, Fate.REPLACED, alone=self.tried[each].alone)
+
+    def _note_the_rest(self) -> None:
+        for each, candidate in self._candidates.items():
+            known = self.tried.get(each)
+            if each in self.best:
+                self.tried[each].outcome = Fate.KEPT
+            elif known is not None and known.outcome is Fate.KEPT:
+                known.outcome = Fate.NO_TIME if self.is_late else Fate.REDUNDANT
+            elif known is None:
+                first = next(
+                    (
+                        self.tried[one]
+                        for one, other in self._candidates.items()
+                        if other.slot == candidate.slot and one in self.tried
+                    ),
+                    None,
+                )
+                waits = candidate.compiles and first is not None and first.outcome.was_tried
+                outcome = first.outcome if waits and first is not None else Fate.NO_TIME
+                self._note(each, outcome, first.why if waits and first is not None else "")
+
+    def _note(
+        self,
+        id_: str,
+        outcome: Fate,
+        why: str = "",
+        *,
+        alone: float | None = None,
+        adds: float | None = None,
+        is_told: bool = True,
+    ) -> None:
+        ceiling, step_s = self._ceiling(self._candidates[id_]), sum(self._parts.values())
+        self.tried[id_] = TriedCandidate(id_, outcome, why, alone, adds, ceiling, step_s)
+        if is_told and outcome.was_tried:
+            self._told(self.tried[id_])
