@@ -140,5 +140,6 @@ OF_REHEARSAL: Final = {
 OF_TUNING: Final = {
     "text": _tune_text,
     "json": _lines_of("tune.tune_json"),
+    "markdown": _lines_of("tune.tune_markdown"),
     "html": _lines_of("tune.tune_page"),
 }
