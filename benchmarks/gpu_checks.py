@@ -1,5 +1,5 @@
-"""Every check of `verify`, `profile` and `rehearse` that needs a GPU, within nine minutes. `gpu.sh`
-starts it.
+"""Every check of `verify`, `profile`, `rehearse` and `tune` that needs a GPU, within nine minutes.
+`gpu.sh` starts it.
 
 Usage: gpu_checks.py FILE    writes what was found as JSON into FILE, and prints it
 """
@@ -49,6 +49,7 @@ Check = Callable[[float], dict[str, Any]]
 def checks(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, Check]]:
     """By name: the most seconds for it, and the check, which can read what others have found."""
     rehearsals = {f"rehearse {name}": (40.0, _rehearses(name)) for name in _REHEARSED}
+    searches = {f"tune {name}": (90.0, _tunes(name)) for name in _FIRST}
     profiles = {f"profile {name}": (70.0, _profiles(name)) for name in _PLANTED}
     first = {f"verify {name}": (80.0, _verifies(name)) for name in _FIRST}
     rest = {f"verify {name}": (80.0, _verifies(name)) for name in names() if name not in _FIRST}
@@ -56,6 +57,7 @@ def checks(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, Check]]:
         "waits of programs": (60.0, _waits),
         **rehearsals,
         **profiles,
+        **searches,
         **first,
         "against itself": (80.0, _against_itself),
         "cost of the meter": (60.0, _meter_cost),
@@ -136,6 +138,41 @@ def _profiles(name: str) -> Check:
         return profiled(name, document)
 
     return check
+
+
+def _tunes(name: str) -> Check:
+    def check(limit_s: float) -> dict[str, Any]:
+        script = str(FIXTURES / name / "train.py")
+        words = ("tune", script, "--yes", "--device", "cuda", "--isolated")
+        budget = ("--budget", f"{max(1, int(limit_s) - 10)}s", "--output-format", "json")
+        done = _ran([sys.executable, "-m", "torchlint", *words, *budget], limit_s)
+        try:
+            return tuned(json.loads(done.stdout))
+        except ValueError:
+            return {"status": "failed", "said": (done.stdout + done.stderr)[-1000:]}
+
+    return check
+
+
+def tuned(document: dict[str, Any]) -> dict[str, Any]:
+    """What a search came to. It has failed if it did not compute on the GPU, if the whole is slower
+    or has other numbers than it may, or if it was not measured."""
+    total = document["total"] or {}
+    numbers = (total.get("numerics") or {}).get("agreement")
+    on_gpu = document["environment"]["device"] == "cuda"
+    well = document["exit"] in (0, 3, 7) and total.get("verdict") != "SLOWER"
+    fates = {each["name"]: each["outcome"] for each in document["changes"]}
+    return {
+        "status": "ok" if on_gpu and well else "failed",
+        "exit": document["exit"],
+        "summary": document["summary"][-1000:],
+        **{key: total.get(key) for key in ("verdict", "ratio", "ci", "ms", "pairs")},
+        "numerics": numbers,
+        "changes": fates,
+        "alone": {each["name"]: each["alone"] for each in document["changes"]},
+        "memory_mb": document["memory_mb"],
+        "first_s": document["first_s"],
+    }
 
 
 def profiled(name: str, document: dict[str, Any]) -> dict[str, Any]:

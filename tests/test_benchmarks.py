@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import hypothesis.strategies
 import pytest
 
+from tests.report.tune.sample_tunings import tuning
 from torchlint.finding import Applicability
+from torchlint.report.tune import tune_json
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -319,6 +321,27 @@ def test_what_was_not_computed_on_a_gpu_fails_a_gpu_check(gpu_checks: ModuleType
     on_cpu, on_gpu = (gpu_checks.told(outcome("x", device=each)) for each in ("cpu", "cuda"))
     assert (on_cpu["status"], on_gpu["status"]) == ("failed", "ok")
     assert on_gpu["ratio"] == 1.777
+
+
+@pytest.mark.parametrize(
+    ("device", "verdict", "exit_", "status"),
+    [
+        ("cuda", "CONFIRMED", 0, "ok"),
+        ("cuda", None, 7, "ok"),
+        ("cpu", "CONFIRMED", 0, "failed"),
+        ("cuda", "SLOWER", 0, "failed"),
+        ("cuda", None, 4, "failed"),
+    ],
+)
+def test_a_gpu_check_of_a_search_asks_for_no_slower_program(
+    gpu_checks: ModuleType, device: str, verdict: str | None, exit_: int, status: str
+) -> None:
+    found = json.loads(tune_json.render(tuning(exit=exit_)))
+    found["environment"]["device"] = device
+    found["total"] = None if verdict is None else {**found["total"], "verdict": verdict}
+    said = gpu_checks.tuned(found)
+    assert said["status"] == status
+    assert said["changes"]["channels-last"] == "slower"
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,9 @@ class _TuneText(TextPage):
             return Passage([])
         items = [[line] for line in self.table(rows, 1)]
         title = "kept, and how many times slower the step is without each:"
-        if len(rows) == 1:
+        if not result.is_faster:
+            title = "looked faster in two pairs, and is not certain to be:"
+        elif len(rows) == 1:
             title = "kept:"
         return Passage([self.paint.dim(title)], items, lambda _: [""], least=1)
 
