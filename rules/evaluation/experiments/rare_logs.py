@@ -18,10 +18,12 @@ from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
 _EVERY = 50
 _LOGS = re.compile(
-    r"^print$|(?:^|\.)(?:log|info|debug|warning|log_metrics?|write|writerow|add_(?:scalars?|histogram|image|"
+    r"^print$|(?:^|\.)(?:dump|log|info|debug|warning|log_metrics?|write|writerow|add_(?:scalars?|histogram|image|"
     r"text|figure))$"
 )
-_LOGGERS = re.compile(r"(?i)^(?:print|tqdm\.write)$|log|writer|wandb|mlflow|board|run\.log$")
+_LOGGERS = re.compile(
+    r"(?i)^(?:print|tqdm\.write)$|log|writer|wandb|mlflow|board|run\.log$|^json\."
+)
 
 experiment = Experiment(
     "every fiftieth step is logged",

@@ -661,3 +661,20 @@ for images in loader:
     # case: now and then, to the GPU
     if step % 100 == 0:
         noise = Tensor(np.random.normal(0, 1, (64, 100)))  # TL105 hint
+
+# head: a table that a generator has drawn
+import numpy as np
+import torch
+
+rng = np.random.default_rng(0)
+table = rng.standard_normal((8192, 1024), dtype=np.float32)
+for step in range(1000):
+    loss = model(rows)
+    loss.backward()
+    optimizer.step()
+
+    # case: all of it in each step, where a part is taken
+    rows = torch.tensor(table)[picked]  # TL105 unsafe
+
+    # case: a single draw of a generator
+    scale = torch.tensor(rng.normal())

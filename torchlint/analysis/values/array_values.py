@@ -72,10 +72,12 @@ _NUMBERS = _words(
     "set_printoptions det seed datetime64 timedelta64"
 )
 _SIZE_POSITION = {
-    "randint": 2, "normal": 2, "uniform": 2, "beta": 2, "gamma": 2, "binomial": 2, "laplace": 2,
-    "choice": 1, "poisson": 1, "exponential": 1, "geometric": 1, "rayleigh": 1,
+    "randint": 2, "integers": 2, "normal": 2, "uniform": 2, "beta": 2, "gamma": 2, "binomial": 2,
+    "laplace": 2, "choice": 1, "poisson": 1, "exponential": 1, "geometric": 1, "rayleigh": 1,
     "random": 0, "random_sample": 0, "standard_normal": 0, "ranf": 0, "sample": 0,
 }  # fmt: skip
+_GENERATORS = frozenset({"default_rng", "Generator", "RandomState"})
+_GENERATOR = ":generator:"
 _ALWAYS_SHAPED = frozenset({"permutation", "multinomial", "multivariate_normal", "dirichlet"})
 _FLOAT_DRAWS = _words("rand randn normal uniform random random_sample standard_normal")
 _NUMBERED_DRAWS = frozenset({"rand", "randn"})
@@ -181,9 +183,12 @@ def _element_type(value: Value) -> str | None:
 
 def _draw(last: str, node: cst.Call) -> Value:
     """Random numbers: one, or an array of them if a size is given."""
+    if last in _GENERATORS:
+        return Value(Kind.UNKNOWN, classes=(_GENERATOR,))
     if last in _ALWAYS_SHAPED:
         return Value(Kind.FRESH)
-    dtype = "float64" if last in _FLOAT_DRAWS else None
+    given = argument(node, "dtype")
+    dtype = dtype_name(given) if given is not None else "float64" if last in _FLOAT_DRAWS else None
     if last in _NUMBERED_DRAWS:
         return Value(Kind.FRESH if node.args else Kind.SCALAR, dtype=dtype)
     if last in _SIZE_POSITION:
@@ -191,6 +196,11 @@ def _draw(last: str, node: cst.Call) -> Value:
         shaped = size is not None and literal(size) is not None
         return Value(Kind.FRESH if shaped else Kind.SCALAR, dtype=dtype)
     return UNKNOWN_VALUE
+
+
+def drawn(name: str, node: cst.Call, owner: Value) -> Value | None:
+    """What a method of one of NumPy's generators returns; None if the owner is none."""
+    return _draw(name, node) if owner.classes == (_GENERATOR,) else None
 
 
 def _elementwise(node: cst.Call, values: Inference) -> Value:

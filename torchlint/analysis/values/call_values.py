@@ -375,7 +375,7 @@ class CallValues:
             return Value(Kind.PARAMETER, owner.parameters)
         if name in ANY.prepares and node.args:
             return self._prepared(values.value(node.args[0].value))
-        return self._unknown_function(node)
+        return array_values.drawn(name, node, owner) or self._unknown_function(node)
 
     def _is_held_by_module(self, node: cst.BaseExpression) -> bool:
         """`model.logit_scale`: with which one computes, so a parameter or a buffer."""
