@@ -58,11 +58,13 @@ class Machine:
             for each in programs
         ]
 
-    def measure(self, base: Program, others: Sequence[Program]) -> list[list[float]]:
-        if len(self.measured) + len(others) > self.most:
+    def measure(self, base: Program, others: Sequence[Program]) -> list[list[float] | None]:
+        room = int(min(len(others), self.most - len(self.measured)))
+        if not room:
             raise NoTimeError
-        self.measured += others
-        return [[math.log(self.whole(base) / self.whole(each))] * 2 for each in others]
+        self.measured += others[:room]
+        known = [[math.log(self.whole(base) / self.whole(each))] * 2 for each in others[:room]]
+        return [*known, *[None] * (len(others) - room)]
 
     def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
         return ["the loss is another" if _has(self.wrong, each) else "" for each in programs]
@@ -211,6 +213,14 @@ def test_other_ways_to_compile_wait_for_the_first() -> None:
 
 def test_without_time_the_best_that_was_compared_is_kept() -> None:
     machine = Machine(faster(a=2.0, b=1.5, c=1.4), most=3)
+    found = search(machine, *map(Change, "abc"))
+    assert found.is_late
+    assert found.best == ("a",)
+    assert outcomes(found) == {"a": "KEPT", "b": "NO_TIME", "c": "NO_TIME"}
+
+
+def test_what_was_measured_in_time_counts() -> None:
+    machine = Machine(faster(a=2.0, b=1.5, c=1.4), most=1)
     found = search(machine, *map(Change, "abc"))
     assert found.is_late
     assert found.best == ("a",)

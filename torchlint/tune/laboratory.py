@@ -151,20 +151,25 @@ class Laboratory:
 
     # how fast it is ------------------------------------------------------------------------
 
-    def measure(self, base: Program, others: Sequence[Program]) -> list[list[float]]:
+    def measure(self, base: Program, others: Sequence[Program]) -> list[list[float] | None]:
         """In pairs of new processes that take turns; programs that compile apart from others,
-        which they would let wait."""
+        which they would let wait. Time for what has to follow is left: without their numbers, no
+        programs are kept."""
         groups = list(self._groups(base, others))
-        logs: dict[Program, list[float]] = {each: [] for each in others}
+        logs: dict[Program, list[float]] = {}
+        left_s = self._attempt_s() + self._numbers_s(min(2, len(others)))
         self._watcher.stage(f"Measuring {len(others)} programs", of=PAIRS * len(groups))
-        done = 0
-        for _ in range(PAIRS):
-            for group in groups:
-                self._watcher.step(done, PAIRS * len(groups))
-                for each, value in self._pair(base, group).items():
-                    logs[each].append(value)
-                done += 1
-        return [logs[each] if len(logs[each]) == PAIRS else [] for each in others]
+        rounds = [group for _ in range(PAIRS) for group in groups]
+        for done, group in enumerate(rounds):
+            self._watcher.step(done, len(rounds))
+            try:
+                for each, value in self._pair(base, group, left_s).items():
+                    logs.setdefault(each, []).extend([] if value is None else [value])
+            except NoTimeError:
+                break
+        if not logs:
+            raise NoTimeError
+        return [logs.get(each) for each in others]
 
     def _groups(self, base: Program, others: Sequence[Program]) -> Iterator[list[Program]]:
         most = max(1, min(_MOST_OTHERS, self._room - 1))
@@ -176,11 +181,18 @@ class Laboratory:
         new = set(program) - set(base)
         return any(self._bench.by_id[each].compiles for each in new)
 
-    def _pair(self, base: Program, others: Sequence[Program]) -> dict[Program, float]:
-        """One log ratio for each program; those that fail next to the others are left out."""
+    def _pair(
+        self, base: Program, others: Sequence[Program], left_s: float
+    ) -> dict[Program, float | None]:
+        """One log ratio for each program; None for those that fail next to the others.
+
+        Args:
+            left_s: has to be left afterwards.
+        """
+        found: dict[Program, float | None] = {}
         left = list(others)
         while left:
-            self._require_s(self.pace_s * (1 + len(left)))
+            self._require_s(self.pace_s * (1 + len(left)) + left_s)
             begun = time.monotonic()
             try:
                 measured = self._rotate((base, *left))
@@ -188,15 +200,16 @@ class Laboratory:
                 names = {variant(each).name: each for each in left}
                 if failed.status == FINISHED or failed.name not in names:
                     raise
+                found[names[failed.name]] = None
                 left.remove(names[failed.name])
                 continue
             self.pace_s = max(self.pace_s, (time.monotonic() - begun) / (1 + len(left)))
-            return {
-                each: _log_ratio(measured[variant(base).name], measured[variant(each).name])
-                for each in left
-                if measured[variant(each).name]
-            }
-        return {}
+            first = measured[variant(base).name]
+            for each in left:
+                blocks = measured[variant(each).name]
+                found[each] = _log_ratio(first, blocks) if blocks else None
+            break
+        return found
 
     def _rotate(self, programs: Sequence[Program]) -> dict[str, tuple[Block, ...]]:
         seen = [self.surveys[each] for each in programs if each in self.surveys]

@@ -104,9 +104,9 @@ class Lab(Protocol):
 
     def measure(
         self, base: tuple[str, ...], others: Sequence[tuple[str, ...]]
-    ) -> list[list[float]]:
+    ) -> Sequence[Sequence[float] | None]:
         """For each other program, pair by pair, the logarithm of how many times faster it is than
-        the base; empty for one that failed."""
+        the base; empty for one that failed, None for one that there was no time for."""
 
     def wrong_numbers(self, programs: Sequence[tuple[str, ...]]) -> list[str]:
         """What is wrong with the numbers of each program; empty for those that are right."""
@@ -173,6 +173,9 @@ class ChangeSearch:
         measured = self._lab.measure(self.best, [programs[each] for each in alive])
         gains: dict[str, float] = {}
         for each, logs in zip(alive, measured, strict=True):
+            if logs is None:
+                self.is_late = True
+                continue
             if not logs:
                 self._note(each, Fate.FAILED, "it fails next to other programs")
                 continue
@@ -327,6 +330,7 @@ class ChangeSearch:
                     if each not in single:
                         self._note(each, Fate.REDUNDANT, alone=self.tried[each].alone)
                 return single
+            self.is_late |= any(logs is None for logs in without)
             adds = {
                 each: -fmean(logs) if logs else math.inf
                 for each, logs in zip(whole, without, strict=True)
