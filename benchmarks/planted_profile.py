@@ -91,7 +91,10 @@ _RANKS = ("--nproc-per-node", "2")
 CASES = (
     Case(
         "slow_loader",
-        (Planted("TR101", "# waits", about("samples_ms", 2.0, 0.3)),),
+        (
+            Planted("TR101", "# waits", about("samples_ms", 2.0, 0.3)),
+            Planted("TR703", "while time", lambda values: values["function"] == "__getitem__"),
+        ),
         ("SAMPLE_S = 0.002 / BATCH", "SAMPLE_S = 0.0"),
     ),
     Case(
@@ -142,7 +145,10 @@ CASES = (
     ),
     Case(
         "collects_garbage",
-        (Planted("TR702", None, lambda values: values["collections"] > 100),),
+        (
+            Planted("TR702", None, lambda values: values["collections"] > 100),
+            Planted("TR703", "        Sample(index)", lambda values: not values["operations"]),
+        ),
         ("kept = []\n", "kept = []\nimport gc\ngc.freeze()\ngc.set_threshold(50_000)\n"),
     ),
     Case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ import pytest
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import outside
+from torchlint.runtime.probe.instruments.pauses import CollectorClock
+from torchlint.runtime.probe.steps.gap_lines import GapLines
+from torchlint.runtime.probe.wrapping.user_lines import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,6 +141,34 @@ def test_what_usual_steps_do_as_well_is_not_what_makes_some_long(user: UserFile)
     seen = Window(user, 20).watched(user.module.train_unevenly, 45)
     line = user.place("        works_often(300")
     assert [each for each in seen.seldom if each.place == line] == []
+
+
+def test_what_the_garbage_collector_takes_by_itself_belongs_to_no_line(user: UserFile) -> None:
+    taken = [0.0]
+    lines = GapLines(Places(user.settings), lambda: taken[0])
+    seen: dict[Any, float] = {}
+    lines._add(seen, (), 0.25)
+    taken[0] = 0.2
+    lines._add(seen, (), 0.21)
+    lines._add(seen, (), 0.05)
+    assert seen[()] == pytest.approx(0.25 + 0.01 + 0.05)
+    lines._add(seen, (), 0.3)  # a look before the collection is noted
+    taken[0] += 0.29
+    lines._add(seen, (), 0.01)
+    assert seen[()] == pytest.approx(0.25 + 0.01 + 0.05 + 0.3 - 0.28)
+
+
+def test_a_collection_that_a_line_asks_for_is_its_own(user: UserFile) -> None:
+    """As after an evaluation."""
+    clock = CollectorClock(Places(user.settings))
+    gc.callbacks.append(clock.collecting)
+    try:
+        clock.asked(gc.collect)()
+        assert clock.seen.gc_seconds == 0
+        gc.collect()
+        assert clock.seen.gc_seconds > 0
+    finally:
+        gc.callbacks.remove(clock.collecting)
 
 
 def test_without_the_end_of_an_epoch_it_goes_on(user: UserFile) -> None:

@@ -5,6 +5,7 @@ Epochs of a `DataLoader` end after some steps, so that their end is seen soon.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import threading
 import time
@@ -19,6 +20,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.batches import loader_iterators
 from torchlint.runtime.probe.instrument_messages import OutsidePart, OutsideSeen
 from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.instruments.pauses import CollectorClock
 from torchlint.runtime.probe.steps.gap_lines import GapLines
 from torchlint.runtime.probe.wrapping.interpose import Inside, shielded
 from torchlint.runtime.probe.wrapping.user_lines import Places
@@ -67,7 +69,10 @@ class OutsideObserver(Observer):
         self._window = self._last = time.perf_counter()
         self._trains = self._loader
         self._gaps: list[_Gap] = []
-        self._lines = GapLines(Places(self.settings))
+        clock = CollectorClock(self.places)
+        self.hear_collector(clock.collecting)
+        self.around(gc, "collect", clock.asked)
+        self._lines = GapLines(Places(self.settings), lambda: clock.seen.gc_seconds)
         self._lines.begin()
         self._over = threading.Event()
         guard = threading.Thread(target=self._guard, name="torchlint-guard", daemon=True)

@@ -66,7 +66,7 @@ class PauseObserver(Observer):
 
     def begin(self) -> None:
         """Begin to listen and to look."""
-        self._collector = _Collector(self.places)
+        self._collector = CollectorClock(self.places)
         self.hear_collector(self._collector.collecting)
         self.around(gc, "collect", self._collector.asked)
         self._timed: Counted = {}
@@ -115,7 +115,7 @@ class PauseObserver(Observer):
             count(self._timed, sight.residue, seconds)
 
 
-class _Collector:
+class CollectorClock:
     """Times the garbage collector; a call of `gc.collect` by its line."""
 
     def __init__(self, places: Places) -> None:

@@ -46,13 +46,18 @@ class GapLines(ThreadWatcher):
 
     Args:
         places: of the user's code, used by the thread that looks alone.
+        collected: seconds that Python's garbage collector has taken by itself so far. They belong
+            to no line: it begins wherever enough objects have been made.
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, collected: Callable[[], float] = lambda: 0.0) -> None:
         super().__init__(interval_s=_INTERVAL_S)
         self._places = places
+        self._collected = collected
+        self._collected_s = collected()
         self._seen: dict[_Stack, float] = {}
         self._before: tuple[_Frame, ...] = ()
+        self._last: tuple[dict[_Stack, float], _Stack] = ({}, ())
 
     def note(self, frame: FrameType | None) -> Callable[[float], None] | None:
         """The functions that are running."""
@@ -68,8 +73,19 @@ class GapLines(ThreadWatcher):
         return partial(self._add, self._seen, tuple(reversed(levels)))
 
     def _add(self, seen: dict[_Stack, float], stack: _Stack, seconds: float) -> None:
+        before, self._collected_s = self._collected_s, self._collected()
+        seconds -= self._collected_s - before
+        if seconds < 0:  # the look before came between the end of a collection and its note
+            self._take_back(-seconds)
+            return
+        self._last = seen, stack
         if stack in seen or len(seen) < _MOST_STACKS:
             seen[stack] = seen.get(stack, 0.0) + seconds
+
+    def _take_back(self, seconds: float) -> None:
+        seen, stack = self._last
+        if stack in seen:
+            seen[stack] = max(0.0, seen[stack] - seconds)
 
     def step(self) -> Mapping[Part, float]:
         """A step has ended on this thread: seconds since the one before, by part."""
