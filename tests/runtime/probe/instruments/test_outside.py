@@ -152,10 +152,6 @@ def test_what_the_garbage_collector_takes_by_itself_belongs_to_no_line(user: Use
     lines._add(seen, (), 0.21)
     lines._add(seen, (), 0.05)
     assert seen[()] == pytest.approx(0.25 + 0.01 + 0.05)
-    lines._add(seen, (), 0.3)  # a look before the collection is noted
-    taken[0] += 0.29
-    lines._add(seen, (), 0.01)
-    assert seen[()] == pytest.approx(0.25 + 0.01 + 0.05 + 0.3 - 0.28)
 
 
 def test_a_collection_that_a_line_asks_for_is_its_own(user: UserFile) -> None:
@@ -166,9 +162,19 @@ def test_a_collection_that_a_line_asks_for_is_its_own(user: UserFile) -> None:
         clock.asked(gc.collect)()
         assert clock.seen.gc_seconds == 0
         gc.collect()
-        assert clock.seen.gc_seconds > 0
+        assert clock.so_far_s() == clock.seen.gc_seconds > 0
     finally:
         gc.callbacks.remove(clock.collecting)
+
+
+def test_a_collection_that_has_not_ended_counts_until_now(user: UserFile) -> None:
+    """The thread that looks gets its turn in the note of the collection's end."""
+    clock = CollectorClock(Places(user.settings))
+    clock.collecting("start", {})
+    before = clock.so_far_s()
+    assert clock.so_far_s() > before
+    clock.collecting("stop", {})
+    assert clock.so_far_s() == clock.seen.gc_seconds > before
 
 
 def test_without_the_end_of_an_epoch_it_goes_on(user: UserFile) -> None:

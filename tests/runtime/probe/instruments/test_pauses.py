@@ -97,7 +97,7 @@ def loads_samples():
         pass
 
 def loads_slowly():
-    for _ in DataLoader(Sorted(), batch_sampler=[[0, 1]] * 40, num_workers=2):
+    for _ in DataLoader(Sorted(), batch_sampler=[[0, 1]] * 200, num_workers=2):
         pass
 
 layer = torch.nn.Linear(800, 800)

@@ -72,7 +72,7 @@ class OutsideObserver(Observer):
         clock = CollectorClock(self.places)
         self.hear_collector(clock.collecting)
         self.around(gc, "collect", clock.asked)
-        self._lines = GapLines(Places(self.settings), lambda: clock.seen.gc_seconds)
+        self._lines = GapLines(Places(self.settings), clock.so_far_s)
         self._lines.begin()
         self._over = threading.Event()
         guard = threading.Thread(target=self._guard, name="torchlint-guard", daemon=True)

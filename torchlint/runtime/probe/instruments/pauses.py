@@ -121,7 +121,9 @@ class CollectorClock:
     def __init__(self, places: Places) -> None:
         self.seen = PausesSeen()
         self._places = places
-        self._begun = 0.0
+        self._taken = 0.0, 0.0
+        """Seconds of collections that have ended, and when one began that has not; 0: there is
+        none. They change together, for the thread that looks."""
         self._asking = threading.local()
         self._asked: dict[Place | None, CollectorCalls] = {}
 
@@ -154,14 +156,20 @@ class CollectorClock:
     def collecting(self, phase: str, about: dict[str, int]) -> None:
         if getattr(self._asking, "now", False):
             return
+        seconds, begun = self._taken
         if phase == "start":
             compiles = is_inside(sys._getframe(1), _COMPILING)
-            self._begun = 0.0 if compiles else time.perf_counter()
-        elif self._begun:
-            self.seen.gc_seconds += time.perf_counter() - self._begun
+            self._taken = seconds, 0.0 if compiles else time.perf_counter()
+        elif begun:
+            self._taken = seconds + time.perf_counter() - begun, 0.0
+            self.seen.gc_seconds = self._taken[0]
             self.seen.collections += 1
             self.seen.full_collections += about.get("generation") == 2
-            self._begun = 0.0
+
+    def so_far_s(self) -> float:
+        """Seconds that collections have taken until now, that of now included."""
+        seconds, begun = self._taken
+        return seconds + (time.perf_counter() - begun if begun else 0.0)
 
 
 watch = PauseObserver

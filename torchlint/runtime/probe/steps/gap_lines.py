@@ -57,7 +57,6 @@ class GapLines(ThreadWatcher):
         self._collected_s = collected()
         self._seen: dict[_Stack, float] = {}
         self._before: tuple[_Frame, ...] = ()
-        self._last: tuple[dict[_Stack, float], _Stack] = ({}, ())
 
     def note(self, frame: FrameType | None) -> Callable[[float], None] | None:
         """The functions that are running."""
@@ -74,18 +73,9 @@ class GapLines(ThreadWatcher):
 
     def _add(self, seen: dict[_Stack, float], stack: _Stack, seconds: float) -> None:
         before, self._collected_s = self._collected_s, self._collected()
-        seconds -= self._collected_s - before
-        if seconds < 0:  # the look before came between the end of a collection and its note
-            self._take_back(-seconds)
-            return
-        self._last = seen, stack
+        seconds = max(0.0, seconds - (self._collected_s - before))
         if stack in seen or len(seen) < _MOST_STACKS:
             seen[stack] = seen.get(stack, 0.0) + seconds
-
-    def _take_back(self, seconds: float) -> None:
-        seen, stack = self._last
-        if stack in seen:
-            seen[stack] = max(0.0, seen[stack] - seconds)
 
     def step(self) -> Mapping[Part, float]:
         """A step has ended on this thread: seconds since the one before, by part."""
