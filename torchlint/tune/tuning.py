@@ -116,7 +116,9 @@ class _Tuning(Session["Workbench", TuneResult]):
 
     def _laboratory(self, look: FirstLook) -> Laboratory:
         seen = look.original
-        at_once = 1 if seen.device == "cuda" else max(1, min(processors(), self.room(seen)))
+        # Threads of two runs that wait for each other's processors take many times as long.
+        free = processors() // (self.jobs.threads or processors())
+        at_once = 1 if seen.device == "cuda" else max(1, min(free, self.room(seen)))
         return Laboratory(
             self.request,
             self.subject,
