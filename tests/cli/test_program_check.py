@@ -55,6 +55,19 @@ def test_what_the_script_imports_is_checked_before_it_runs(check: ProgramCheck) 
     assert files_of(check) == ["pkg/a.py", "pkg/b.py", "pkg/c.py", "train.py"]
 
 
+def test_files_below_the_working_directory_have_their_names_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs/train.py").write_text(f"import jobs.lib\n{TRAINS}")
+    (tmp_path / "jobs/lib.py").write_text(TRAINS)
+    monkeypatch.chdir(tmp_path / "jobs")
+    options = Options({"hints": False, "pedantic": False, "isolated": True, "jobs": 1})
+    inside = ProgramCheck(script("train.py", ()), options, ProgressLine(io.StringIO()))
+    assert files_of(inside) == ["lib.py", "train.py"]
+
+
 def test_a_check_that_has_no_time_for_the_imports_has_it_for_the_script(
     check: ProgramCheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:

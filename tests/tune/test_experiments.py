@@ -126,11 +126,23 @@ def test_an_older_torch_has_not_all_of_them() -> None:
     assert options("foreach-clipping", SCRIPT, old) == [""]
 
 
-def test_workers_up_to_the_processors() -> None:
-    assert options("worker-number") == ["1", "2"]
-    assert options("worker-number", SCRIPT, bench(processors=8)) == ["1", "2", "4", "8"]
+def test_workers_take_processors_from_torch_on_a_cpu() -> None:
+    assert options("worker-number") == ["1", "1, threads 1", "2", "2, threads 1"]
     given = SCRIPT.replace("batch_size=64", "num_workers=2, persistent_workers=True")
-    assert options("worker-number", given) == ["0", "1"]
+    assert options("worker-number", given) == ["0", "1", "1, threads 1"]
+    assert changed("worker-number", given, "1, threads 1") == (
+        "torch.set_num_threads(1)\nloader = DataLoader(Images(), num_workers=1, "
+        "persistent_workers=True)"
+    )
+    chosen = SCRIPT.replace("import torch\n", "import torch\n\ntorch.set_num_threads(1)\n", 1)
+    assert "1, threads 1" not in options("worker-number", chosen)
+
+
+def test_workers_up_to_the_processors() -> None:
+    gpu = bench("cuda", 8)
+    assert options("worker-number", SCRIPT, gpu) == ["1", "2", "4", "8"]
+    given = SCRIPT.replace("batch_size=64", "num_workers=2, persistent_workers=True")
+    assert options("worker-number", given, gpu) == ["0", "1", "4", "8"]
     assert changed("worker-number", given, "0") == "loader = DataLoader(Images(), num_workers=0)"
     assert changed("worker-number", given, "1") == (
         "loader = DataLoader(Images(), num_workers=1, persistent_workers=True)"

@@ -37,7 +37,7 @@ def changes(declared: str = "") -> Any:
 
 def layout(budget_s: float | None, *, spent_s: float = 10.0, declared: str = "") -> Layout:
     request = Request(PROGRAM, budget_s=budget_s)
-    return time_budget.layout(request, seen(), changes(declared), spent_s=spent_s, processors=2)
+    return time_budget.layout(request, seen(), changes(declared), spent_s=spent_s, at_once=2)
 
 
 def needed(pairs: int = 4, per_fix: bool = True, processors: int = 2, **known: Any) -> Any:

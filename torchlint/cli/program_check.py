@@ -195,8 +195,11 @@ class ProgramCheck:
 
     @cached_property
     def _plan(self) -> Plan:
-        """All files of the project around the program."""
-        paths = (os.path.relpath(self._program.root), os.path.relpath(self._program.file))
+        """All files of the project around the program; those below the working directory first,
+        which so are shown by their names from there."""
+        root = os.path.relpath(self._program.root)
+        above = set(root.split(os.sep)) == {os.pardir}
+        paths = (*([os.curdir] if above else []), root, os.path.relpath(self._program.file))
         return plan_from(paths, self._options)
 
     @contextmanager

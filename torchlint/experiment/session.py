@@ -16,6 +16,7 @@ from torchlint.experiment.jobs import Jobs, gathered, sandbox_for
 from torchlint.experiment.plan import room_for_runs
 from torchlint.runtime.failures import Failed, OutOfTime
 from torchlint.runtime.workspace import Workspace
+from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from torchlint.experiment.first_look import FirstLook
@@ -144,6 +145,12 @@ class Session(ABC, Generic[_S, _R]):
         """How many runs the memory holds side by side."""
         free_mb = psutil.virtual_memory().available / 2**20
         return room_for_runs(seen, free_mb, self.request.nodes)
+
+    def side_by_side(self) -> int:
+        """How many runs have processors of their own: threads of two runs that share processors
+        wait for one another, which takes several times as long."""
+        threads = self.jobs.threads or processors()
+        return max(1, processors() // (threads * self.request.nproc))
 
     def patience_s(self, seconds: float) -> float:
         """How long a run may be silent that should take so many seconds."""

@@ -98,6 +98,7 @@ class Laboratory:
         self._tolerance = tolerance
         self._random = random.Random(request.seed)  # noqa: S311 - an order, not a secret
         self._recorder: VariantRecorder | None = None
+        self._attempts_s: list[float] = []
 
     @property
     def anchor(self) -> Anchor:
@@ -125,14 +126,13 @@ class Laboratory:
                 if isinstance(each, Failed) and len(few) > 1:
                     each = self._alone(runs[program])
                 found[program] = self._told(program, each)
-            self._attempts_s = max(self._attempts_s, time.monotonic() - begun)
+            self._attempts_s.append(time.monotonic() - begun)
         return [found[each] for each in programs]
 
-    _attempts_s = 0.0
-
     def _attempt_s(self) -> float:
+        """Seconds of an attempt, most of which do not compile."""
         seen = self._look.original
-        return self._attempts_s or seen.start_s + sum(seen.times)
+        return median(self._attempts_s or [seen.start_s + sum(seen.times)])
 
     def _alone(self, job: Job) -> Survey | Failed:
         return attempts(self._survey, [job], self._workspace, at_once=1)[0]

@@ -24,7 +24,7 @@ LEAST_GAIN: Final = 0.02
 LEAST_SHARE: Final = 0.01
 """The same for one among others, below which the program is simpler without it."""
 MOST_PASSES: Final = 3
-_SHRUNK: Final = 1.25
+_SHRUNK: Final = 1.1
 """What did not help is tried again once the step has become that many times faster."""
 
 

@@ -116,9 +116,8 @@ class _Tuning(Session["Workbench", TuneResult]):
 
     def _laboratory(self, look: FirstLook) -> Laboratory:
         seen = look.original
-        # Threads of two runs that wait for each other's processors take many times as long.
-        free = processors() // (self.jobs.threads or processors())
-        at_once = 1 if seen.device == "cuda" else max(1, min(free, self.room(seen)))
+        free = min(self.side_by_side(), self.room(seen))
+        at_once = 1 if seen.device == "cuda" else max(1, free)
         return Laboratory(
             self.request,
             self.subject,

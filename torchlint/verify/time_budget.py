@@ -102,7 +102,7 @@ class Layout:
 
 
 def layout(
-    request: Request, seen: Survey, changes: Changes, *, spent_s: float, processors: int
+    request: Request, seen: Survey, changes: Changes, *, spent_s: float, at_once: int
 ) -> Layout:
     """The most of what was asked for that fits into what is left of the budget.
 
@@ -111,12 +111,13 @@ def layout(
 
     Args:
         spent_s: seconds of the budget that are over.
+        at_once: runs that have processors of their own.
 
     Raises:
         ExperimentError: the program takes too few steps to compare anything.
     """
     left_s = math.inf if request.budget_s is None else request.budget_s - spent_s
-    tried = list(_layouts(request, seen, changes, processors))
+    tried = list(_layouts(request, seen, changes, at_once))
     every = [each for each in tried if len(each.variants) == len(tried[0].variants)]
     fitting = next((each for each in every if each.needed.first_verdict <= left_s), None)
     # Each fix alone comes after all of them; whether there is the time is seen then.
@@ -150,29 +151,29 @@ def room_words(planned: Layout, *, is_judged: bool = False) -> list[str]:
     return [f"{said}; --budget {enough} would probably do."] if said else []
 
 
-def _layouts(request: Request, seen: Survey, changes: Changes, processors: int) -> Iterator[Layout]:
+def _layouts(request: Request, seen: Survey, changes: Changes, at_once: int) -> Iterator[Layout]:
     ways = [changes.variants(per_fix=request.per_fix), changes.variants(per_fix=False)]
     for variants in ways if len(ways[0]) > len(ways[1]) else ways[:1]:
         plan = declare(request, seen, variants)
         short = replace(plan, blocks=min(plan.blocks, FEWEST_BLOCKS))
         for each in (plan, short):
-            needed = time_needed(each, seen, variants, processors)
+            needed = time_needed(each, seen, variants, at_once)
             declared = any(map(changes.may_change, variants))
             likely = changes.fixes is not None and not declared
             yield Layout(variants, each, replace(needed, likely_equal=likely))
 
 
 def time_needed(
-    plan: DeclaredPlan, seen: Survey, variants: Sequence[Variant], processors: int
+    plan: DeclaredPlan, seen: Survey, variants: Sequence[Variant], at_once: int
 ) -> TimeNeeded:
     """How long a plan takes.
 
     Args:
         seen: the first look at the program, which knows its start and its steps.
     """
-    busy = max(_SIDE_BY_SIDE, processors)
+    busy = max(_SIDE_BY_SIDE, at_once)
     turns = plan.warmup + plan.blocks * (plan.steps + plan.settle)
-    at_once = 1 if seen.device == "cuda" else processors
+    at_once = 1 if seen.device == "cuda" else at_once
     recorded = plan.numeric_first + plan.numeric_steps
     record_s = seen.start_s + _RECORDING * recorded * seen.step_s
 

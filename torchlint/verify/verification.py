@@ -29,7 +29,6 @@ from torchlint.verify.numbers.recorder import VariantRecorder
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.result import Result, Verdict
 from torchlint.verify.time_budget import SPARE, layout, room_words
-from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -293,7 +292,7 @@ class _Verification(Session[Changes, Result]):
     def _layout(self, look: FirstLook, changes: Changes) -> Layout:
         spent_s = time.monotonic() - self.request.begun
         seen = replace(look.original, ahead=max(look.original.ahead, look.changed.ahead))
-        return layout(self.request, seen, changes, spent_s=spent_s, processors=processors())
+        return layout(self.request, seen, changes, spent_s=spent_s, at_once=self.side_by_side())
 
     def _rounds_of(self, planned: Layout, look: FirstLook) -> Rounds:
         seen = look.original
@@ -390,7 +389,7 @@ class _Verification(Session[Changes, Result]):
     def _at_once(self, look: FirstLook) -> int:
         """Runs that go side by side where nothing is timed."""
         clashes = look.clash or (self._rounds and self._rounds.clash)
-        return 1 if look.original.device == "cuda" or clashes else processors()
+        return 1 if look.original.device == "cuda" or clashes else self.side_by_side()
 
     def _recorder_of(
         self, planned: Layout, look: FirstLook, changes: Changes, rounds: Rounds

@@ -4,7 +4,9 @@ Each worker process loads whole batches, so that the training process only takes
 depends on what a sample costs, what it takes to send a batch to another process, and how many
 processors the training itself keeps busy: more workers than that make everything slower, and for
 samples that are cheap no worker is the fastest. So each number is measured: none, one, two, and the
-doubles of that up to the processors that there are.
+doubles of that up to the processors that there are. Where the training computes on the processors
+as well, each number is also measured with as many fewer threads of torch as there are workers:
+threads that have to share a processor with a worker wait for one another.
 
 The samples and their order stay the same. What the dataset draws at random comes from the generator
 of a worker, so that random transforms draw other numbers.
@@ -20,6 +22,7 @@ from torchlint.analysis.loading.dataset_classes import Cost
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
 from torchlint.analysis.loading.loaders import loader_of
+from torchlint.analysis.training.thread_counts import with_threads
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
 _MOST = 16
@@ -85,4 +88,12 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     for workers in numbers:
         if workers <= _MOST and now != {workers}:
             changes = [edit for call in calls for edit in _with(module, call, workers)]
-            yield Proposal(str(workers), f"Pass `num_workers={workers}`", changes)
+            message = f"Pass `num_workers={workers}`"
+            yield Proposal(str(workers), message, changes)
+            threads = max(1, bench.processors - workers)
+            if bench.device == "cpu" and workers and threads < bench.processors:
+                yield Proposal(
+                    f"{workers}, threads {threads}",
+                    f"{message}, and call `torch.set_num_threads({threads})`",
+                    [*changes, with_threads(module, threads)],
+                )

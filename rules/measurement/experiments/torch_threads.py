@@ -8,14 +8,10 @@ the processors that there are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.rule import STEPPING, Bench, Experiment, Module, Proposal, edits
-
-_ELSEWHERE = re.compile(r"OMP_NUM_THREADS|MKL_NUM_THREADS")
+from torchlint.analysis.training.thread_counts import sets_threads, with_threads
+from torchlint.rule import STEPPING, Bench, Experiment, Module, Proposal
 
 experiment = Experiment(
     "torch computes in another number of threads",
@@ -27,23 +23,7 @@ experiment = Experiment(
 
 @experiment.proposes
 def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
-    torch = module.names.imported_as("torch", module.tree)
-    if torch is None or not module.loops.anchors or _ELSEWHERE.search(module.text):
-        return
-    given = [
-        call.args[0].value
-        for call in module.nodes(cst.Call)
-        if module.calls(call, "torch.set_num_threads") and len(call.args) == 1
-    ]
-    if len(given) > 1:
-        return
     for number in (2**power for power in range(7)):
-        if number > bench.processors or (number == bench.processors and not given):
-            return
-        if given and module.literal(given[0]) == number:
-            continue
-        code = f"{torch}.set_num_threads({number})"
-        edit = (
-            edits.replace(module, given[0], str(number)) if given else edits.at_start(module, code)
-        )
-        yield Proposal(str(number), f"Call `{code}`", [edit])
+        if number < bench.processors or (number == bench.processors and sets_threads(module)):
+            message = f"Call `torch.set_num_threads({number})`"
+            yield Proposal(str(number), message, [with_threads(module, number)])
