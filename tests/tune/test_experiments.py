@@ -94,6 +94,7 @@ CHANGES = [
      'model.compile(mode="max-autotune-no-cudagraphs")'),
     ("autocast-bfloat16", "", 'with torch.autocast("cpu", dtype=torch.bfloat16):\n'
      "out = model(x)\nloss = criterion(out, y)"),
+    ("compiled-update", "", "optimizer.step = torch.compile(optimizer.step)"),
     ("rare-logs", "", "if step % 50 == 0:\nprint(step, loss)"),
 ]  # fmt: skip
 
@@ -118,6 +119,70 @@ def test_on_a_gpu_others_pay() -> None:
     for name in ("flush-subnormals", "torch-threads", "foreach-clipping"):
         assert options(name, SCRIPT, gpu) == []
     assert options("pinned-copies") == options("tensor-float32") == []
+
+
+def test_float16_scales_the_loss_and_steps_with_the_scaler() -> None:
+    gpu = bench("cuda", 8)
+    assert changed("autocast-float16", SCRIPT, where=gpu) == (
+        'scaler = torch.amp.GradScaler("cuda")\n'
+        'with torch.autocast("cuda", dtype=torch.float16):\n'
+        "out = model(x)\n"
+        "loss = criterion(out, y)\n"
+        "scaler.scale(loss).backward()\n"
+        "scaler.unscale_(optimizer)\n"
+        "scaler.step(optimizer)\n"
+        "scaler.update()"
+    )
+    assert options("autocast-float16") == []
+    apart = SCRIPT.replace(
+        "    for step", "    train(model, optimizer)\n\ndef train(m, o):\n    for step"
+    )
+    assert options("autocast-float16", apart, gpu) == []
+
+
+def test_an_optimizer_without_a_fused_kernel_updates_many_tensors_at_once() -> None:
+    text = SCRIPT.replace("AdamW(", "RMSprop(")
+    assert options("fused-update", text) == ["foreach"]
+    assert options("fused-update", text, bench("cuda")) == []
+    assert changed("fused-update", text, "foreach") == (
+        "optimizer = torch.optim.RMSprop(model.parameters(), lr=1e-3, foreach=True)"
+    )
+
+
+def test_the_step_is_compiled_below_what_wraps_it() -> None:
+    scheduler = "    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)\n"
+    text = SCRIPT.replace("    loader = ", f"{scheduler}    loader = ")
+    after = becomes("compiled-update", text)
+    assert after.index("StepLR") < after.index("optimizer.step = torch.compile")
+
+
+def test_a_larger_batch_counts_its_samples() -> None:
+    found = proposals("larger-batch", SCRIPT, bench())
+    assert {key: each.samples for key, each in found.items()} == {"x2": 2, "x4": 4}
+    named = SCRIPT.replace("batch_size=64", "batch_size=SIZE").replace(
+        "def main", "SIZE = 8\ndef main", 1
+    )
+    assert changed("larger-batch", named, "x2") == "SIZE = 16"
+    assert options("larger-batch", SCRIPT.replace("=64", "=int(sys.argv[1])")) == []
+
+
+LOSS = """\
+def focal(logits, target):
+    chosen = logits.log_softmax(-1).gather(1, target[:, None])
+    return -((1 - chosen.exp()) ** 2 * chosen).mean()
+
+
+def main("""
+
+
+def test_a_loss_by_hand_is_compiled() -> None:
+    text = SCRIPT.replace("def main(", LOSS).replace("criterion(out", "focal(out")
+    assert changed("compiled-loss", text) == "@torch.compile"
+    assert becomes("compiled-loss", text).index("@torch.compile\ndef focal") > 0
+    assert options("compiled-loss") == []
+    few = LOSS.replace("((1 - chosen.exp()) ** 2 * chosen).mean()", "chosen")
+    few = few.replace(".log_softmax(-1).gather(1, target[:, None])", "")
+    assert options("compiled-loss", text.replace(LOSS, few)) == []
 
 
 def test_an_older_torch_has_not_all_of_them() -> None:
@@ -275,7 +340,7 @@ def test_a_bias_is_added_after_the_scale() -> None:
 
 def test_each_experiment_explains_itself() -> None:
     names = [each.name for each in all_experiments()]
-    assert len(names) == len(set(names)) == 12
+    assert len(names) == len(set(names)) == 16
     for each in all_experiments():
         assert isinstance(each, Experiment)
         assert len(each.page) > 200, each.name

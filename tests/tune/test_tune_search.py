@@ -25,6 +25,7 @@ class Change:
     slot: str = ""
     speeds: tuple[str, ...] = _ALL
     compiles: bool = False
+    samples: float = 1.0
 
     def __post_init__(self) -> None:
         self.slot = self.slot or self.id
@@ -109,6 +110,19 @@ def test_of_values_that_exclude_each_other_the_best_is_kept() -> None:
     found = search(Machine(faster(a=2.0, b=3.0, c=2.5)), *changes)
     assert found.best == ("b",)
     assert outcomes(found) == {"a": "REPLACED", "b": "KEPT", "c": "REPLACED"}
+
+
+def test_a_change_of_what_is_learned_is_measured_and_left_to_the_user() -> None:
+    found = search(Machine(faster(a=2.0, b=1.5)), Change("a", samples=2.0), Change("b"))
+    assert found.best == ("b",)
+    assert outcomes(found) == {"a": "YOURS", "b": "KEPT"}
+    assert found.tried["a"].alone == pytest.approx(math.log(2))
+
+
+def test_a_search_that_ended_is_not_late() -> None:
+    found = search(Machine(faster(a=1.0)), Change("a"))
+    assert found.stop() == ()
+    assert not found.is_late
 
 
 def test_what_the_step_does_not_wait_for_is_not_tried() -> None:
@@ -205,7 +219,7 @@ def test_other_ways_to_compile_wait_for_the_first() -> None:
     machine = Machine(faster(a=0.9, b=5.0))
     found = search(machine, *ways)
     assert not any("b" in each for each in machine.attempted)
-    assert outcomes(found) == {"a": "SLOWER", "b": "SLOWER"}
+    assert outcomes(found) == {"a": "SLOWER", "b": "FIRST_WAY"}
     found = search(Machine(faster(a=1.5, b=5.0)), *ways)
     assert found.best == ("b",)
     assert outcomes(found) == {"a": "REPLACED", "b": "KEPT"}

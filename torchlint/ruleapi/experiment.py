@@ -51,11 +51,14 @@ class Proposal:
             only one.
         message: what the edits do, as an order: "Pass `num_workers=2`".
         edits: all that has to change in the file; None for one that is not possible there.
+        samples: how many times as many samples a step then takes. Where that is not 1, time is
+            compared per sample, and nothing is applied: the training becomes another one.
     """
 
     option: str
     message: str
     edits: Sequence[Edit | None]
+    samples: float = 1.0
 
     @property
     def is_possible(self) -> bool:

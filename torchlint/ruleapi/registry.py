@@ -43,8 +43,9 @@ def troubles() -> tuple[Trouble, ...]:
 
 
 def troubles_so_far() -> tuple[Trouble, ...]:
-    """The same, if rules have been loaded at all."""
-    return troubles() if _loaded.cache_info().currsize else ()
+    """The same, if rules or experiments have been loaded at all."""
+    loaded = (each() for each in (_loaded, _loaded_experiments) if each.cache_info().currsize)
+    return tuple(chain.from_iterable(wrong for _, wrong in loaded))
 
 
 @cache
@@ -79,19 +80,37 @@ def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
     return MappingProxyType(dict(sorted(by_code.items()))), tuple(wrong)
 
 
-@cache
 def all_experiments() -> tuple[Experiment, ...]:
     """Every experiment; without those of plugins that fail, or have the name of another one."""
+    return _loaded_experiments()[0]
+
+
+@cache
+def _loaded_experiments() -> tuple[tuple[Experiment, ...], tuple[Trouble, ...]]:
     by_name: dict[str, Experiment] = {}
+    wrong: list[Trouble] = []
     for root in roots():
+        if not root.plugin:
+            by_name.update((each.name, each) for each in _made_in(root, Experiment))
+            continue
+        who = f"The plugin `{root.plugin}`"
+        where = (root.spec and root.spec.origin) or root.name
         try:
-            found, _ = contained(f"The plugin `{root.plugin}`", partial(_made_in, root, Experiment))
-        except PluginError:
-            continue  # `troubles` says so
+            found, _ = contained(who, partial(_made_in, root, Experiment))
+        except PluginError as error:
+            message = f"{error}, so its experiments are left out; repair or remove it."
+            wrong.append(Trouble(where, message))
+            continue
         for each in found:
+            if each.name in by_name:
+                message = (
+                    f"{who} has an experiment {each.name}, and there is one already; rename it."
+                )
+                wrong.append(Trouble(where, message))
+                continue
             each.plugin = root.plugin
-            by_name.setdefault(each.name, each)
-    return tuple(by_name.values())
+            by_name[each.name] = each
+    return tuple(by_name.values()), tuple(wrong)
 
 
 def _made_in(root: RuleRoot, kind: type[_M]) -> list[_M]:

@@ -25,6 +25,7 @@ class Candidate:
         speeds: the parts of a step that it can make shorter.
         experiment: the experiment that proposes it; None: it is a fix of a rule.
         option: the way, among those of the experiment.
+        samples: see `Proposal.samples`.
     """
 
     fix: MeasuredFix
@@ -32,6 +33,7 @@ class Candidate:
     speeds: tuple[Part, ...]
     experiment: Experiment | None = None
     option: str = ""
+    samples: float = 1.0
 
     @property
     def id(self) -> str:

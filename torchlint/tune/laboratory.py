@@ -115,7 +115,7 @@ class Laboratory:
             try:
                 runs[program] = self._jobs.job(variant(program), SURVEY)
             except UnfitError as error:
-                found[program] = Attempt(str(error))
+                found[program] = Attempt(str(error), unfit=True)
         for few in _chunks(list(runs), self._at_once):
             self._require_s(self._attempt_s())
             begun = time.monotonic()
@@ -207,7 +207,8 @@ class Laboratory:
             first = measured[variant(base).name]
             for each in left:
                 blocks = measured[variant(each).name]
-                found[each] = _log_ratio(first, blocks) if blocks else None
+                samples = self._bench.samples(each) / self._bench.samples(base)
+                found[each] = math.log(samples) + _log_ratio(first, blocks) if blocks else None
             break
         return found
 

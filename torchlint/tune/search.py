@@ -39,17 +39,21 @@ class Fate(str, Enum):
     NUMBERS = "numbers differ"
     MEMORY = "needs too much memory"
     FAILED = "failed"
+    YOURS = "your choice, since it changes what is learned"
     UNFIT = "does not go with the others"
+    FIRST_WAY = "the first way of the same does not help"
     NOT_LIMITING = "the step does not wait for that"
     NOT_RUN = "its lines did not run"
     NO_TIME = "no time left"
 
     @property
     def was_tried(self) -> bool:
-        return self not in (Fate.NOT_LIMITING, Fate.NOT_RUN, Fate.NO_TIME)
+        return self not in (Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NOT_RUN, Fate.NO_TIME)
 
 
-_FINAL: Final = frozenset({Fate.NUMBERS, Fate.MEMORY, Fate.FAILED, Fate.UNFIT, Fate.NOT_RUN})
+_FINAL: Final = frozenset(
+    {Fate.NUMBERS, Fate.MEMORY, Fate.FAILED, Fate.YOURS, Fate.UNFIT, Fate.NOT_RUN}
+)
 _HELPED: Final = frozenset({Fate.REPLACED, Fate.REDUNDANT})
 
 
@@ -77,6 +81,7 @@ class Attempt:
 
     Args:
         failed: why it fails; empty if it does not.
+        unfit: it could not even be made.
         parts: seconds of a step by what they went into.
         memory_mb: what it took at most.
         first_s: seconds of its first step, which compiles.
@@ -86,6 +91,7 @@ class Attempt:
     parts: Mapping[str, float] = field(default_factory=dict)
     memory_mb: float = 0.0
     first_s: float = 0.0
+    unfit: bool = False
 
 
 class NoTimeError(Exception):
@@ -137,6 +143,7 @@ class ChangeSearch:
         self.best: tuple[str, ...] = ()
         self.tried: dict[str, TriedCandidate] = {}
         self.is_late = False
+        self._has_ended = False
         self._candidates = {each.id: each for each in candidates}
         self._lab = lab
         self._parts = dict(parts)
@@ -152,15 +159,17 @@ class ChangeSearch:
         except NoTimeError:
             self.is_late = True
         self._note_the_rest()
+        self._has_ended = True
 
     def settle(self, id_: str, fate: Fate, why: str) -> None:
         """What is known of a candidate from an earlier search, so that it is not tried."""
         self._note(id_, fate, why, is_told=False)
 
     def stop(self) -> tuple[str, ...]:
-        """The best program that is known to be right, after an interruption."""
-        self.is_late = True
-        self._note_the_rest()
+        """The best program that is known to be right, also after an interruption."""
+        if not self._has_ended:
+            self.is_late = True
+            self._note_the_rest()
         return self.best
 
     def _pass(self) -> bool:
@@ -181,7 +190,10 @@ class ChangeSearch:
                 continue
             gain = fmean(logs)
             if gain >= LEAST_GAIN and min(logs) > 0:
-                gains[each] = gain
+                if self._candidates[each].samples == 1:
+                    gains[each] = gain
+                else:
+                    self._note(each, Fate.YOURS, alone=gain)
             else:
                 outcome = Fate.SLOWER if max(logs) < -LEAST_GAIN else Fate.NO_GAIN
                 known = self.tried.get(each)
@@ -246,7 +258,10 @@ class ChangeSearch:
         """The candidates whose programs run, in the memory that they may take."""
         alive = []
         for each, found in zip(programs, self._lab.attempt([*programs.values()]), strict=True):
-            if found.failed:
+            if found.unfit and self.best:
+                if each not in self.tried:
+                    self._note(each, Fate.UNFIT, found.failed)
+            elif found.failed:
                 self._note(each, Fate.FAILED, found.failed)
             elif self._is_heavy(found):
                 self._note(each, Fate.MEMORY, f"{found.memory_mb:.0f} MB")
@@ -378,17 +393,11 @@ class ChangeSearch:
             elif known is not None and known.outcome is Fate.KEPT:
                 known.outcome = Fate.NO_TIME if self.is_late else Fate.REDUNDANT
             elif known is None:
-                first = next(
-                    (
-                        self.tried[one]
-                        for one, other in self._candidates.items()
-                        if other.slot == candidate.slot and one in self.tried
-                    ),
-                    None,
+                waits = candidate.compiles and any(
+                    other.slot == candidate.slot and one in self.tried
+                    for one, other in self._candidates.items()
                 )
-                waits = candidate.compiles and first is not None and first.outcome.was_tried
-                outcome = first.outcome if waits and first is not None else Fate.NO_TIME
-                self._note(each, outcome, first.why if waits and first is not None else "")
+                self._note(each, Fate.FIRST_WAY if waits else Fate.NO_TIME)
 
     def _note(
         self,

@@ -207,9 +207,7 @@ class _Tuning(Session["Workbench", TuneResult]):
 
         look, search, lab = self.first_look, self._search, self._lab
         seen = look.original if look else None
-        if search is not None and (self.stopped is not None or self._judge is None):
-            search.stop()
-        best = search.best if search else ()
+        best = search.stop() if search else ()
         noise, total = self._judged(best)
         code, summary = self._conclusion(noise, total)
         after = lab.surveys.get(best, seen) if lab and best else seen

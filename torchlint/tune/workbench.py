@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from torchlint.analysis.module import Module
@@ -134,6 +135,10 @@ class Workbench:
         declared = [self.by_id[each].fix.may_change for each in ids]
         return "; ".join(dict.fromkeys(filter(None, declared)))
 
+    def samples(self, ids: Collection[str]) -> float:
+        """How many times as many samples a step of these takes."""
+        return prod(self.by_id[each].samples for each in ids)
+
     def _source(self, path: str) -> Source:
         return self.sources.get(path) or self.fixes.sources[path]
 
@@ -178,7 +183,14 @@ class Workbench:
                         needs_gpu=experiment.devices == ("cuda",),
                     )
                     slot = f"{experiment.name}:{path}"
-                    yield Candidate(fix, slot, experiment.speeds, experiment, proposal.option)
+                    yield Candidate(
+                        fix,
+                        slot,
+                        experiment.speeds,
+                        experiment,
+                        proposal.option,
+                        proposal.samples,
+                    )
 
     def _proposals(self, experiment: Experiment, source: Source) -> list[Proposal]:
         bench = self.bench

@@ -9,13 +9,10 @@ differ in the third figure from the first step on.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from torchlint.analysis.training.step_sites import loss_sites
+from torchlint.analysis.training.step_sites import loss_sites, mixes_formats
 from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
-
-_CHOSEN = re.compile(r"autocast|bfloat16|float16|\.half\(|GradScaler|float64|\.double\(")
 
 experiment = Experiment(
     "the forward pass computes in bfloat16",
@@ -27,7 +24,7 @@ experiment = Experiment(
 
 @experiment.proposes
 def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
-    if _CHOSEN.search(module.text):
+    if mixes_formats(module):
         return
     changes: list[Edit | None] = []
     for site in loss_sites(module):

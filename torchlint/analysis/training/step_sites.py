@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 _OF_TORCH = "torch.optim."
+_FORMATS = re.compile(r"autocast|bfloat16|float16|\.half\(|GradScaler|float64|\.double\(")
 
 
 class ModelSite(NamedTuple):
@@ -34,6 +36,11 @@ class LossSite(NamedTuple):
 
     lines: tuple[cst.BaseStatement, ...]
     loss: str
+
+
+def mixes_formats(module: Module) -> bool:
+    """Whether a file chooses the format of its numbers itself."""
+    return _FORMATS.search(module.text) is not None
 
 
 def optimizer_sites(module: Module) -> Iterator[cst.Call]:

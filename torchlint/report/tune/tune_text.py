@@ -108,7 +108,8 @@ class _TuneText(TextPage):
             )
         if result.first_s is not None and result.kept:
             lines += self.labelled(
-                "first step", "after {:.1f} s before, {:.1f} s after".format(*result.first_s)
+                "first step",
+                "done {:.1f} s after the start before, {:.1f} s after".format(*result.first_s),
             )
         for each in result.by_hand[: 20 if details else 3]:
             lines += self.labelled("by hand", each)
