@@ -361,6 +361,8 @@ def test_a_run_that_compiles_may_be_silent(scene: Scene) -> None:
         with pytest.raises(OutOfTime, match=r"torch\.compile was still compiling"):
             list(child.reports("survey", 0.01, "take enough steps"))
         workspace.deadline = None
+        with pytest.raises(Failed, match=r"sent nothing for 0\.05 s"):
+            list(child.reports("survey", 20, "take enough steps", compiling_s=0.05))
         child.send(peer, "turn")
         assert child.receive(20, "end")[1].kind == "compiling"
         with pytest.raises(Failed) as raised:

@@ -225,6 +225,15 @@ def test_other_ways_to_compile_wait_for_the_first() -> None:
     assert outcomes(found) == {"a": "REPLACED", "b": "KEPT"}
 
 
+def test_what_compiles_is_tried_beside_what_was_kept_before() -> None:
+    machine = Machine(faster(a=1.2, b=2.0))
+    found = search(machine, Change("a", compiles=True), Change("b"))
+    assert machine.attempted[:2] == [("b",), ("b",)]
+    assert ("a",) not in machine.attempted
+    assert found.best == ("a", "b")
+    assert found.tried["b"].adds == pytest.approx(math.log(2))
+
+
 def test_without_time_the_best_that_was_compared_is_kept() -> None:
     machine = Machine(faster(a=2.0, b=1.5, c=1.4), most=3)
     found = search(machine, *map(Change, "abc"))

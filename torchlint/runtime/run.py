@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import time
@@ -183,30 +184,37 @@ class Run:
             if left <= 0 and self._error is None:
                 return None
 
-    def reports(self, kind: str, timeout_s: float, doing: str) -> Iterator[tuple[Peer, Message]]:
+    def reports(
+        self, kind: str, timeout_s: float, doing: str, *, compiling_s: float = math.inf
+    ) -> Iterator[tuple[Peer, Message]]:
         """The messages of one kind, which each process sends once: the first within `timeout_s`
         seconds, the others as far as they come soon after it and before the script ends.
 
         Args:
             doing: what the first process has failed to do by then.
+            compiling_s: the first has to come within so many seconds even if it compiles.
 
         Raises:
             Failed: the script failed; or it ended, or the time did, before there was one.
         """
         deadline: float | None = None
+        latest = time.monotonic() + compiling_s
         while True:
-            wait_s = timeout_s if deadline is None else deadline - time.monotonic()
+            left_s = (latest if deadline is None else deadline) - time.monotonic()
+            wait_s = min(timeout_s, left_s) if deadline is None else left_s
             try:
                 heard = self.poll(max(0.0, wait_s))
             except Failed as failed:
                 if failed.status != FINISHED or deadline is None:
                     raise
                 return
-            if heard is None and deadline is None and not self.compiling:
-                raise self.timed_out(timeout_s, doing)
-            if heard is None and deadline is not None:
+            if heard is None and deadline is None:
+                if not self.compiling or time.monotonic() >= latest:
+                    raise self.timed_out(min(timeout_s, compiling_s), doing)
+                continue
+            if heard is None:
                 return
-            if heard is not None and heard[1].kind == kind:
+            if heard[1].kind == kind:
                 yield heard
                 deadline = deadline or time.monotonic() + _GRACE_S
 

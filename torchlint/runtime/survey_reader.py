@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Mapping
@@ -87,13 +88,16 @@ class Survey:
     rehearsed: tuple[Rehearsed, ...] = ()
 
 
-def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
+def survey(
+    job: Job, workspace: Workspace, *, timeout_s: float, compiling_s: float = math.inf
+) -> Survey:
     """Run the job until each of its processes has seen enough steps.
 
     A script that ends before is not a failure if it took a step: the survey says `finished`.
 
     Args:
-        timeout_s: a run that sends nothing for this many seconds has failed.
+        timeout_s: a run that sends nothing for this many seconds has failed, unless it compiles.
+        compiling_s: one that compiles, too, has failed after so many seconds.
 
     Raises:
         Failed: the script failed, or ended without anything that could be a step.
@@ -105,7 +109,8 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
         heard: dict[Peer, Surveyed] = {}
         spent_s = 0.0
         try:
-            for peer, message in run.reports("survey", timeout_s, "take enough steps"):
+            doing = "take enough steps"
+            for peer, message in run.reports("survey", timeout_s, doing, compiling_s=compiling_s):
                 spent_s = spent_s or time.monotonic() - begun
                 heard[peer] = message.read(Surveyed)
                 if _kind(heard[peer]) not in _KINDS:

@@ -13,7 +13,7 @@ from torchlint.experiment.plan import declare
 from torchlint.experiment.rotation import rotate
 from torchlint.experiment.side_by_side import attempts
 from torchlint.experiment.subject import ORIGINAL, Variant
-from torchlint.runtime.failures import FINISHED, Failed
+from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
 from torchlint.runtime.probe.run_settings import MEASURE, SURVEY
 from torchlint.runtime.survey_reader import survey
 from torchlint.tune.search import Attempt, NoTimeError
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 PAIRS: Final = 2
 _MOST_BLOCKS: Final = 6
+_STARTS: Final = 8
+"""Of a program, until it is kept."""
+_LEAST_COMPILING_S: Final = 20.0
 _MOST_OTHERS: Final = 6
 """Programs that take turns with one base."""
 
@@ -123,7 +126,7 @@ class Laboratory:
                 self._survey, [runs[each] for each in few], self._workspace, at_once=self._at_once
             )
             for program, each in zip(few, seen, strict=True):
-                if isinstance(each, Failed) and len(few) > 1:
+                if isinstance(each, Failed) and len(few) > 1 and each.status != TIMEOUT:
                     each = self._alone(runs[program])
                 found[program] = self._told(program, each)
             self._attempts_s.append(time.monotonic() - begun)
@@ -138,11 +141,18 @@ class Laboratory:
         return attempts(self._survey, [job], self._workspace, at_once=1)[0]
 
     def _survey(self, job: Job) -> Survey:
-        return survey(job, self._workspace, timeout_s=self._patience_s)
+        compiling_s = self._compiling_s()
+        return survey(job, self._workspace, timeout_s=self._patience_s, compiling_s=compiling_s)
+
+    def _compiling_s(self) -> float:
+        """How long a program may compile: what is worth trying is started several times more."""
+        left_s = math.inf if self.until is None else self.until - time.monotonic()
+        return max(_LEAST_COMPILING_S, left_s / _STARTS)
 
     def _told(self, program: Program, seen: Survey | Failed) -> Attempt:
         if isinstance(seen, Failed):
-            return Attempt(seen.message)
+            late = seen.status == TIMEOUT and self._compiles(program, ())
+            return Attempt("it compiles longer than the budget allows" if late else seen.message)
         if seen.anchor != self.anchor:
             return Attempt(f"it takes other steps ({seen.words or 'none'})")
         self.surveys[program] = seen

@@ -153,9 +153,10 @@ class ChangeSearch:
     def run(self) -> None:
         """Search until nothing is left to try, or there is no time."""
         try:
-            for _ in range(MOST_PASSES):
-                if not self._pass():
-                    break
+            for compiles in (False, True):
+                for _ in range(MOST_PASSES):
+                    if not self._pass(compiles=compiles):
+                        break
         except NoTimeError:
             self.is_late = True
         self._note_the_rest()
@@ -172,9 +173,18 @@ class ChangeSearch:
             self._note_the_rest()
         return self.best
 
-    def _pass(self) -> bool:
-        """Try what may pay beside the best program so far; whether that made it faster."""
-        todo = self._worth_trying()
+    def _pass(self, *, compiles: bool) -> bool:
+        """Try what may pay beside the best program so far; whether that made it faster.
+
+        Args:
+            compiles: what lets torch compile as well. Each run of it starts slowly, so it comes
+                after all others.
+        """
+        todo = [
+            each for each in self._worth_trying() if compiles or not self._candidates[each].compiles
+        ]
+        if not todo:
+            return False
         programs = {each: self._with(self.best, [each]) for each in todo}
         alive = self._alive(programs)
         if not alive:
@@ -294,7 +304,8 @@ class ChangeSearch:
         return sorted(chosen, key=lambda one: -gains[one])
 
     def _judged(self, ids: Sequence[str]) -> list[str]:
-        return self._lab.wrong_numbers([(each,) for each in ids])
+        """What is wrong with the numbers of the best program with each of them."""
+        return self._lab.wrong_numbers([self._with(self.best, [each]) for each in ids])
 
     def _combine(self, gains: Mapping[str, float]) -> bool:
         """Make all that help together, and leave out what then adds nothing or spoils the numbers;
@@ -303,11 +314,9 @@ class ChangeSearch:
         for each in gains:
             self._note(each, Fate.KEPT, alone=gains[each], is_told=False)
         first = next(iter(gains))
-        single = self._with(before, [first])
-        if not before:
-            self.best = single  # its numbers were compared
+        single = self.best = self._with(before, [first])  # its numbers were compared
         whole, found = self._that_runs(before, list(gains), gains)
-        if whole != single:
+        if len(whole) > 1:
             whole = self._needed(whole, single)
         self.best = self._with_right_numbers(whole, before)
         if found is not None:
@@ -338,17 +347,19 @@ class ChangeSearch:
     def _needed(self, whole: tuple[str, ...], single: tuple[str, ...]) -> tuple[str, ...]:
         """The program without what adds nothing to it; the single one if that is faster."""
         while True:
-            less = [self._ordered(set(whole) - {each}) for each in whole]
-            behind, *without = self._lab.measure(whole, [single, *less])
+            less = {each: self._ordered(set(whole) - {each}) for each in whole}
+            programs = [one for one in dict.fromkeys([single, *less.values()]) if one != whole]
+            measured = dict(zip(programs, self._lab.measure(whole, programs), strict=True))
+            behind = measured.get(single)
             if behind and fmean(behind) > 0:
                 for each in whole:
                     if each not in single:
                         self._note(each, Fate.REDUNDANT, alone=self.tried[each].alone)
                 return single
-            self.is_late |= any(logs is None for logs in without)
+            self.is_late |= any(logs is None for logs in measured.values())
             adds = {
-                each: -fmean(logs) if logs else math.inf
-                for each, logs in zip(whole, without, strict=True)
+                each: -fmean(logs) if (logs := measured[program]) else math.inf
+                for each, program in less.items()
             }
             for each, value in adds.items():
                 self.tried[each].adds = value if math.isfinite(value) else None
