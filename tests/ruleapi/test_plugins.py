@@ -146,6 +146,19 @@ def test_every_command_that_loads_rules_says_it_once(with_plugin: Callable[[str]
     assert "TL201" in run("rule").stdout
 
 
+def test_a_plugin_whose_experiments_fail_is_named_by_what_asks_for_them(
+    with_plugin: Callable[[str], Run], tmp_path: Path
+) -> None:
+    run = with_plugin("")
+    folder = tmp_path / "site" / "house" / "experiments"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "bad.py").write_text("1 / 0")
+    assert run("check", "--no-cache", "train.py").stderr == ""
+    said = "(ZeroDivisionError: division by zero), so its experiments are left out"
+    assert said in run("tune", "--yes", "train.py").stderr
+
+
 def test_a_plugin_without_its_module_is_named(
     with_plugin: Callable[[str], Run], tmp_path: Path
 ) -> None:

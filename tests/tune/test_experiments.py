@@ -166,6 +166,14 @@ def test_a_larger_batch_counts_its_samples() -> None:
     assert options("larger-batch", SCRIPT.replace("=64", "=int(sys.argv[1])")) == []
 
 
+def test_a_model_is_evaluated_in_inference_mode() -> None:
+    evaluation = "    with torch.no_grad():\n        out = model(x)\n\n\nmain()"
+    text = SCRIPT.replace("\n\nmain()", evaluation)
+    assert changed("inference-mode", text) == "with torch.inference_mode():"
+    average = text.replace("        out = model(x)\n\n\nmain", "        out = out + 1\n\n\nmain")
+    assert options("inference-mode", average) == []
+
+
 LOSS = """\
 def focal(logits, target):
     chosen = logits.log_softmax(-1).gather(1, target[:, None])
@@ -340,7 +348,7 @@ def test_a_bias_is_added_after_the_scale() -> None:
 
 def test_each_experiment_explains_itself() -> None:
     names = [each.name for each in all_experiments()]
-    assert len(names) == len(set(names)) == 16
+    assert len(names) == len(set(names)) == 17
     for each in all_experiments():
         assert isinstance(each, Experiment)
         assert len(each.page) > 200, each.name
