@@ -40,6 +40,7 @@ class Machine:
         fails, heavy, wrong: programs with all of these candidates fail, take 100 MB more, or
             compute other numbers.
         most: programs that are measured; after that, there is no time.
+        lucky: candidates that look 5 % faster than they are when they are measured first.
     """
 
     takes: Callable[[Program], dict[str, float]]
@@ -47,6 +48,7 @@ class Machine:
     heavy: list[set[str]] = field(default_factory=list)
     wrong: list[set[str]] = field(default_factory=list)
     most: float = math.inf
+    lucky: set[str] = field(default_factory=set)
     attempted: list[Program] = field(default_factory=list)
     measured: list[Program] = field(default_factory=list)
 
@@ -64,8 +66,13 @@ class Machine:
         if not room:
             raise NoTimeError
         self.measured += others[:room]
-        known = [[math.log(self.whole(base) / self.whole(each))] * 2 for each in others[:room]]
+        known = [self._logs(base, each) for each in others[:room]]
         return [*known, *[None] * (len(others) - room)]
+
+    def _logs(self, base: Program, other: Program) -> list[float]:
+        luck = 0.05 if self.lucky & set(other) else 0.0
+        self.lucky -= set(other)
+        return [math.log(self.whole(base) / self.whole(other)) + luck] * 2
 
     def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
         return ["the loss is another" if _has(self.wrong, each) else "" for each in programs]
@@ -232,6 +239,13 @@ def test_what_compiles_is_tried_beside_what_was_kept_before() -> None:
     assert ("a",) not in machine.attempted
     assert found.best == ("a", "b")
     assert found.tried["b"].adds == pytest.approx(math.log(2))
+
+
+def test_what_looks_a_little_faster_once_is_measured_again() -> None:
+    machine = Machine(faster(a=0.985, b=1.5), lucky={"a"})
+    found = search(machine, Change("a"), Change("b"))
+    assert found.best == ("b",)
+    assert outcomes(found)["a"] == "NO_GAIN"
 
 
 def test_without_time_the_best_that_was_compared_is_kept() -> None:

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 LEAST_CEILING: Final = 1.03
 """How much faster a step would have to be without the parts that a candidate speeds up."""
 LEAST_GAIN: Final = 0.02
-"""Of the logarithm of the time of a step, for a candidate to be worth keeping."""
-LEAST_SHARE: Final = 0.01
-"""The same for one among others, below which the program is simpler without it."""
+"""Of the logarithm of the time of a step, for a candidate to be worth keeping, alone and among
+others: below it, the program is simpler without."""
+_CLOSE: Final = 0.06
+"""What gains less is measured once more, since one pair of processes differs from the next by a few
+percent."""
 MOST_PASSES: Final = 3
-_SHRUNK: Final = 1.1
+_SHRUNK: Final = 1.25
 """What did not help is tried again once the step has become that many times faster."""
 
 
@@ -189,7 +191,7 @@ class ChangeSearch:
         alive = self._alive(programs)
         if not alive:
             return False
-        measured = self._lab.measure(self.best, [programs[each] for each in alive])
+        measured = self._measured(self.best, [programs[each] for each in alive])
         gains: dict[str, float] = {}
         for each, logs in zip(alive, measured, strict=True):
             if logs is None:
@@ -199,7 +201,7 @@ class ChangeSearch:
                 self._note(each, Fate.FAILED, "it fails next to other programs")
                 continue
             gain = fmean(logs)
-            if gain >= LEAST_GAIN and min(logs) > 0:
+            if gain >= LEAST_GAIN and sum(log > 0 for log in logs) > len(logs) / 2:
                 if self._candidates[each].samples == 1:
                     gains[each] = gain
                 else:
@@ -282,6 +284,28 @@ class ChangeSearch:
     def _is_heavy(self, found: Attempt) -> bool:
         return self._memory_mb is not None and found.memory_mb > self._memory_mb
 
+    def _measured(
+        self, base: tuple[str, ...], programs: Sequence[tuple[str, ...]], sign: int = 1
+    ) -> list[Sequence[float] | None]:
+        """Against the base; those that differ little from it in the direction of the sign, twice as
+        often."""
+        found = [*self._lab.measure(base, programs)]
+        close = [
+            each
+            for each, logs in zip(programs, found, strict=True)
+            if logs and 0 < sign * fmean(logs) < _CLOSE
+        ]
+        if not close:
+            return found
+        try:
+            again = dict(zip(close, self._lab.measure(base, close), strict=True))
+        except NoTimeError:
+            return found
+        return [
+            [*(logs or ()), *(again.get(each) or ())] if logs is not None else None
+            for each, logs in zip(programs, found, strict=True)
+        ]
+
     def _best_of_slots(self, gains: Mapping[str, float]) -> list[str]:
         """The candidate of each slot that gains most and whose numbers are right."""
         slots: dict[str, list[str]] = {}
@@ -349,7 +373,7 @@ class ChangeSearch:
         while True:
             less = {each: self._ordered(set(whole) - {each}) for each in whole}
             programs = [one for one in dict.fromkeys([single, *less.values()]) if one != whole]
-            measured = dict(zip(programs, self._lab.measure(whole, programs), strict=True))
+            measured = dict(zip(programs, self._measured(whole, programs, -1), strict=True))
             behind = measured.get(single)
             if behind and fmean(behind) > 0:
                 for each in whole:
@@ -364,7 +388,7 @@ class ChangeSearch:
             for each, value in adds.items():
                 self.tried[each].adds = value if math.isfinite(value) else None
             least = min(adds, key=lambda each: adds[each])
-            if adds[least] >= LEAST_SHARE or len(whole) < 2:
+            if adds[least] >= LEAST_GAIN or len(whole) < 2:
                 return whole
             self._note(least, Fate.REDUNDANT, alone=self.tried[least].alone, adds=adds[least])
             whole = self._ordered(set(whole) - {least})
