@@ -119,3 +119,10 @@ def test_what_may_change_is_said_once(tmp_path: Path) -> None:
     said = work.may_change((WORKERS, FUSED, COMPILED))
     assert said.count(";") == 2
     assert "random numbers" in said
+
+
+def test_a_finding_is_covered_where_an_experiment_has_a_place(tmp_path: Path) -> None:
+    work = workbench(tmp_path)
+    assert work.covers("TL403", "train.py")
+    assert not work.covers("TL403", "other.py")
+    assert not work.covers("TL306", "train.py")  # no attention

@@ -60,15 +60,21 @@ class Workbench:
     def candidates(self) -> tuple[Candidate, ...]:
         """What can be tried: fixes first, then experiments file by file. A fix is left out where an
         experiment does the same."""
-        proposed = list(self._proposed())
-        covered = {
-            (code, each.fix.path)
-            for each in proposed
-            if each.experiment is not None
-            for code in each.experiment.covers
-        }
-        fixes = (fix for fix in self.fixes.fixes if (fix.code, fix.path) not in covered)
-        return (*(of_rule(fix, self.families.get(fix.code, "")) for fix in fixes), *proposed)
+        fixes = (fix for fix in self.fixes.fixes if not self.covers(fix.code, fix.path))
+        made = (of_rule(fix, self.families.get(fix.code, "")) for fix in fixes)
+        return (*made, *self._of_experiments)
+
+    def covers(self, code: str, path: str) -> bool:
+        """Whether an experiment that has a place in a file does what a finding there asks for."""
+        return any(
+            code in each.experiment.covers
+            for each in self._of_experiments
+            if each.experiment is not None and each.fix.path == path
+        )
+
+    @cached_property
+    def _of_experiments(self) -> tuple[Candidate, ...]:
+        return tuple(self._proposed())
 
     @cached_property
     def by_id(self) -> dict[str, Candidate]:

@@ -32,6 +32,7 @@ experiment = Experiment(
     may_change="an attention is rounded in another order, and its dropout draws other random "
     "numbers",
     since=(2, 1),
+    covers=("TL306",),
 )
 
 
