@@ -43,6 +43,8 @@ LOOKS: Final = (3, 6, 12)
 _RESERVE: Final = 0.2
 """Of the budget, for measuring the whole at the end."""
 _SPARE: Final = 1.3
+_WIDEST: Final = 0.2
+"""An interval at the end, as a share of the logarithm of the ratio."""
 _INCONCLUSIVE: Final = 3
 _MOST_BY_HAND: Final = 6
 _OLD: Final = (2, 0)
@@ -178,7 +180,9 @@ class _Tuning(Session["Workbench", TuneResult]):
             on_gpu=seen.device == "cuda",
         )
         self._watcher.stage("Measuring all that is kept together", of=LOOKS[-1])
-        rounds.measure(judge.undecided, deadline=self.workspace.deadline, progress=self._progress)
+        rounds.measure(
+            lambda: _is_open(judge), deadline=self.workspace.deadline, progress=self._progress
+        )
 
     def _progress(self, done: int, total: int) -> None:
         if done and self._judge is not None:
@@ -328,6 +332,15 @@ class _Tuning(Session["Workbench", TuneResult]):
             return []
         accepted = lab.accepted.get(search.best)
         return [f"Numbers differ as declared: {accepted}."] if accepted else []
+
+
+def _is_open(judge: Judge) -> bool:
+    """Whether the next look may settle something, or tell better how much faster it is."""
+    estimate = judge.total().estimate
+    if judge.undecided() or estimate is None:
+        return True
+    low, high = estimate.ci
+    return low <= 0 or math.log(high / low) > _WIDEST * max(_WIDEST, math.log(estimate.ratio))
 
 
 def _bench_of(seen: Survey, request: Request) -> Bench:
