@@ -140,6 +140,14 @@ def test_float16_scales_the_loss_and_steps_with_the_scaler() -> None:
     assert options("autocast-float16", apart, gpu) == []
 
 
+def test_a_loss_may_come_with_other_results() -> None:
+    text = SCRIPT.replace("out = model(x)", "out, loss = model(x, y)")
+    text = text.replace("        loss = criterion(out, y)\n", "")
+    assert changed("autocast-bfloat16", text) == (
+        'with torch.autocast("cpu", dtype=torch.bfloat16):\nout, loss = model(x, y)'
+    )
+
+
 def test_an_optimizer_without_a_fused_kernel_updates_many_tensors_at_once() -> None:
     text = SCRIPT.replace("AdamW(", "RMSprop(")
     assert options("fused-update", text) == ["foreach"]

@@ -148,6 +148,9 @@ class _Tuning(Session["Workbench", TuneResult]):
     def _confirm(self, look: FirstLook, best: tuple[str, ...]) -> None:
         """The original, itself again and the program with all that is kept, as `verify` does."""
         assert self._lab is not None
+        if best not in self._lab.surveys:
+            self._lab.until = None  # the search is over
+            self._lab.attempt([best])  # what its steps consist of
         seen = self._lab.surveys.get(best, look.original)
         variants = (Variant(ORIGINAL), Variant(AGAIN), Variant(CHANGED, best))
         both = replace(
@@ -214,7 +217,7 @@ class _Tuning(Session["Workbench", TuneResult]):
         best = search.stop() if search else ()
         noise, total = self._judged(best)
         code, summary = self._conclusion(noise, total)
-        after = lab.surveys.get(best, seen) if lab and best else seen
+        after = lab.surveys.get(best) if lab and best else seen
         if code == 0 and total is not None and total.verdict is Verdict.CONFIRMED:
             self.files = self.subject.fixed_files(best)
         return TuneResult(

@@ -108,9 +108,13 @@ def _assigns(statement: cst.BaseStatement, name: str) -> bool:
     smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
     return any(
         isinstance(small, cst.Assign)
-        and any(
-            isinstance(target.target, cst.Name) and target.target.value == name
-            for target in small.targets
-        )
+        and any(name in _names_in(target.target) for target in small.targets)
         for small in smalls
     )
+
+
+def _names_in(target: cst.BaseExpression) -> list[str]:
+    """The names that a target gives values to: `logits, loss` has two."""
+    if isinstance(target, cst.Tuple):
+        return [name for each in target.elements for name in _names_in(each.value)]
+    return [target.value] if isinstance(target, cst.Name) else []
