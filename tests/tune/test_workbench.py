@@ -121,6 +121,13 @@ def test_what_may_change_is_said_once(tmp_path: Path) -> None:
     assert "random numbers" in said
 
 
+def test_a_candidate_is_named_at_its_first_edit(tmp_path: Path) -> None:
+    work = workbench(tmp_path)
+    row = 1 + SCRIPT.splitlines().index("    loader = DataLoader(Images(), batch_size=64)")
+    for option in ("1", "1, threads 1"):
+        assert work.by_id[f"worker-number/{option}:train.py"].finding.start.row == row
+
+
 def test_a_finding_is_covered_where_an_experiment_has_a_place(tmp_path: Path) -> None:
     work = workbench(tmp_path)
     assert work.covers("TL403", "train.py")

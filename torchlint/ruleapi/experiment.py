@@ -50,7 +50,8 @@ class Proposal:
         option: the way, among those of an experiment that exclude each other; empty if it is the
             only one.
         message: what the edits do, as an order: "Pass `num_workers=2`".
-        edits: all that has to change in the file; None for one that is not possible there.
+        edits: all that has to change in the file, that at the place to name first; None for one
+            that is not possible there.
         samples: how many times as many samples a step then takes. Where that is not 1, time is
             compared per sample, and nothing is applied: the training becomes another one.
     """

@@ -224,7 +224,7 @@ class Workbench:
 
 def _finding(experiment: Experiment, proposal: Proposal, path: str, module: Module) -> Finding:
     edits = tuple(each for each in proposal.edits if each is not None)
-    first = min(edits, key=lambda edit: edit.start)
+    first = edits[0]
     return Finding(
         code="",
         name=experiment.name,
