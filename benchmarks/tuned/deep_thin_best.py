@@ -28,7 +28,7 @@ def main():
         optimizer.zero_grad()
         loss = F.mse_loss(model(x), y)
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 
 

@@ -51,8 +51,9 @@ class Denoiser(nn.Module):
 
 def main():
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     loader = DataLoader(
-        NoisyImages(2048), batch_size=16, shuffle=True, num_workers=2, persistent_workers=True
+        NoisyImages(2048), batch_size=16, shuffle=True, num_workers=1, persistent_workers=True
     )
     model = Denoiser(width=32)
     model.to(memory_format=torch.channels_last)

@@ -58,6 +58,7 @@ def main():
     torch.manual_seed(0)
     text = torch.randint(0, 256, (100_000,))
     model = Transformer(vocabulary=256, width=256, heads=8, layers=3, length=256)
+    model.compile()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
     for step in range(1_000_000):
         starts = torch.randint(0, len(text) - 257, (2, 1))

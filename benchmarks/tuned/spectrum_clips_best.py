@@ -29,8 +29,9 @@ class Clips(Dataset):
 
 def main():
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     loader = DataLoader(
-        Clips(16384), batch_size=128, shuffle=True, num_workers=1, persistent_workers=True
+        Clips(16384), batch_size=128, shuffle=True, num_workers=2, persistent_workers=True
     )
     model = nn.Sequential(
         nn.Linear(2048, 1024),

@@ -41,7 +41,7 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     loader = DataLoader(
-        Sensors(4096), batch_size=32, shuffle=True, num_workers=1, persistent_workers=True
+        Sensors(4096), batch_size=32, shuffle=True, num_workers=2, persistent_workers=True
     )
     model = nn.Sequential(*[Residual(96) for _ in range(40)], nn.Linear(96, 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)

@@ -57,11 +57,11 @@ ratio is large where epochs are short.
 import libcst as cst
 
 from torchlint.analysis.loading.dataset_classes import Cost
-from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.datasets import change_of_dataset, dataset_of
 from torchlint.analysis.loading.loader_loops import read_again
 from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.uses import calls_of, occurrences, parameters_of
+from torchlint.analysis.uses import calls_of, parameters_of
 from torchlint.rule import (
     Applicability,
     Argument,
@@ -76,7 +76,6 @@ from torchlint.rule import (
 
 _LOADER = "torch.utils.data.DataLoader"
 _MOST_LOADERS = 3
-_CHANGES = (cst.Call, cst.AssignTarget, cst.AugAssign)
 
 
 def _has_workers(match: Match) -> bool:
@@ -123,24 +122,9 @@ def _gains_nothing(match: Match) -> bool:
 
 def _changes(match: Match) -> bool:
     """Whether the dataset changes between epochs: `dataset.set_epoch(…)`, `x.dataset.mode = …`."""
-    module, dataset = match.module, match.module.argument(match.call, "dataset", 0)
-    named = () if dataset is None else occurrences(dataset, module)
-    kept = map(module.parent, module.spelled("dataset"))
-    for each in filter(None, (*named, *kept)):
-        if _is_changed(each, match):
-            first = (
-                "workers that live on keep their first copy of the dataset, and {} may change it"
-            )
-            return because(True, first, module.parent(each))
-    return False
-
-
-def _is_changed(dataset: cst.CSTNode, match: Match) -> bool:
-    """Whether a loop, or another function, calls a method or sets an attribute of the dataset."""
-    part = match.module.parent(dataset)
-    changed = isinstance(part, cst.Attribute) and isinstance(match.module.parent(part), _CHANGES)
-    elsewhere = match.module.function(dataset) is not match.module.function(match.call)
-    return changed and (elsewhere or any(True for _ in match.module.loops.loops_around(dataset)))
+    change = change_of_dataset(match.call, match.module)
+    first = "workers that live on keep their first copy of the dataset, and {} may change it"
+    return change is not None and because(True, first, change)
 
 
 def _hands_on_nothing(match: Match) -> bool:

@@ -140,6 +140,86 @@ def test_float16_scales_the_loss_and_steps_with_the_scaler() -> None:
     assert options("autocast-float16", apart, gpu) == []
 
 
+def test_float16_is_left_out_where_scaled_gradients_are_read() -> None:
+    gpu = bench("cuda", 8)
+    clip = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"
+    for by_hand in (
+        "for p in model.parameters():\n            p.grad.clamp_(-1, 1)",
+        "clip_gradients(optimizer)",
+    ):
+        assert options("autocast-float16", SCRIPT.replace(clip, by_hand), gpu) == []
+
+
+def test_no_array_is_made_of_bfloat16() -> None:
+    text = SCRIPT.replace("print(step, loss)", "save(out.detach().cpu().numpy())")
+    assert options("autocast-bfloat16", text) == []
+
+
+CRITIC = """\
+        for _ in range(5):
+            d_loss = model(x).mean()
+            d_loss.backward()
+            optimizer.step()
+        loss = -model(x).mean()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_a_loss_above_which_another_step_is_taken_has_no_site() -> None:
+    start = SCRIPT.index("        optimizer.zero_grad()")
+    text = f"{SCRIPT[:start]}{CRITIC}\n\nmain()\n"
+    assert changed("autocast-bfloat16", text) == (
+        'with torch.autocast("cpu", dtype=torch.bfloat16):\nd_loss = model(x).mean()'
+    )
+
+
+def test_a_model_is_compiled_in_each_branch_that_makes_an_optimizer() -> None:
+    made = "    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)\n"
+    branches = (
+        "    if adam:\n        optimizer = torch.optim.Adam(model.parameters())\n"
+        "    else:\n        optimizer = torch.optim.SGD(model.parameters())\n"
+    )
+    after = becomes("compile-model", SCRIPT.replace(made, branches), "default")
+    assert after.count("model.compile()") == 2
+
+
+def test_a_pattern_that_is_compiled_is_no_model() -> None:
+    assert "default" in options("compile-model", f"import re\nA = re.compile('a')\n{SCRIPT}")
+    assert (
+        options("compile-model", SCRIPT.replace("    loader", "    model.compile()\n    loader"))
+        == []
+    )
+
+
+def test_settings_come_below_the_first_imports() -> None:
+    late = f"{SCRIPT}import matplotlib.pyplot as plt\n"
+    after = becomes("flush-subnormals", late)
+    assert after.index("set_flush_denormal") < after.index("def main")
+    renamed = SCRIPT.replace("import torch\n", "import torch as th\n").replace(
+        "torch.optim", "th.optim"
+    )
+    assert "th.set_flush_denormal(True)" in becomes("flush-subnormals", renamed)
+
+
+def test_workers_do_not_live_on_where_the_dataset_changes() -> None:
+    text = SCRIPT.replace("DataLoader(Images(), ", "DataLoader(images, ")
+    text = text.replace("    loader =", "    images = Images()\n    loader =")
+    assert "persistent_workers" in changed("worker-number", text, "1")
+    text = text.replace("        x = x.to", "        images.set_epoch(step)\n        x = x.to")
+    assert changed("worker-number", text, "1").endswith("batch_size=64, num_workers=1)")
+
+
+def test_what_needs_workers_goes_with_them() -> None:
+    given = SCRIPT.replace(
+        "batch_size=64", "num_workers=4, persistent_workers=True, prefetch_factor=2"
+    )
+    assert changed("worker-number", given, "0") == (
+        "loader = DataLoader(Images(), num_workers=0, persistent_workers=False, "
+        "prefetch_factor=None)"
+    )
+
+
 def test_a_loss_may_come_with_other_results() -> None:
     text = SCRIPT.replace("out = model(x)", "out, loss = model(x, y)")
     text = text.replace("        loss = criterion(out, y)\n", "")

@@ -303,15 +303,24 @@ def put_all_under(
 
 
 def at_start(module: Module, code: str) -> Edit | None:
-    """Put lines below the imports at the top of a file, which thereby run before anything else;
-    None if it has none."""
-    last = None
+    """Put lines that use torch below the first import of it at the top of a file, and the imports
+    that follow that one; None if it has none."""
+    last: cst.BaseSmallStatement | None = None
     for statement in module.tree.body:
-        if isinstance(statement, cst.SimpleStatementLine) and any(
-            isinstance(small, cst.Import | cst.ImportFrom) for small in statement.body
-        ):
-            last = statement
-    return None if last is None else insert_after(module, last.body[-1], f"\n{code}")
+        small = statement.body[-1] if isinstance(statement, cst.SimpleStatementLine) else None
+        if isinstance(small, cst.Import | cst.ImportFrom):
+            last = small if last is not None or _imports_torch(small) else None
+        elif last is not None:
+            break
+    return None if last is None else insert_after(module, last, f"\n{code}")
+
+
+def _imports_torch(statement: cst.Import | cst.ImportFrom) -> bool:
+    return isinstance(statement, cst.Import) and any(
+        f"{each.evaluated_name}.".startswith("torch.")
+        and (each.asname is None or each.evaluated_name == "torch")
+        for each in statement.names
+    )
 
 
 def insert_before(module: Module, stmt: _Statement, code: str) -> Edit | None:

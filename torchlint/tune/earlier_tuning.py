@@ -16,8 +16,10 @@ from torchlint.tune.tune_result import SCHEMA
 if TYPE_CHECKING:
     from torchlint.runtime.program import Program
 
-_OPEN: Final = frozenset({Fate.KEPT, Fate.NOT_LIMITING, Fate.NO_TIME})
-"""What is tried again: it may be kept, or was not tried."""
+_OPEN: Final = frozenset(
+    {Fate.KEPT, Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NO_TIME, Fate.NUMBERS, Fate.MEMORY}
+)
+"""What is tried again: it may be kept, was not tried, or depends on the options."""
 
 
 class _Change(Struct, frozen=True):

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.plan import declare
 from torchlint.experiment.rotation import rotate
 from torchlint.experiment.side_by_side import attempts
@@ -20,7 +21,7 @@ from torchlint.tune.search import Attempt, NoTimeError
 from torchlint.tune.workbench import UnfitError
 from torchlint.verify.numbers.agreement import RANDOM, compare
 from torchlint.verify.numbers.recorder import VariantRecorder
-from torchlint.verify.result import Agreement
+from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from torchlint.runtime.workspace import Workspace
     from torchlint.tune.tune_watcher import TuneWatcher
     from torchlint.tune.workbench import Workbench
-    from torchlint.verify.result import Numerics
 
     Program = tuple[str, ...]
 
@@ -101,6 +101,7 @@ class Laboratory:
         self._tolerance = tolerance
         self._random = random.Random(request.seed)  # noqa: S311 - an order, not a secret
         self._recorder: VariantRecorder | None = None
+        self._broken: set[Program] = set()
         self._attempts_s: list[float] = []
 
     @property
@@ -109,8 +110,9 @@ class Laboratory:
 
     # whether it works ----------------------------------------------------------------------
 
-    def attempt(self, programs: Sequence[Program]) -> list[Attempt]:
+    def attempt(self, programs: Sequence[Program]) -> list[Attempt | None]:
         """Run each for some steps, several side by side."""
+        self._require_s(self._attempt_s())
         self._watcher.stage(f"Trying {len(programs)} programs", of=None)
         found: dict[Program, Attempt] = {}
         runs: dict[Program, Job] = {}
@@ -120,7 +122,8 @@ class Laboratory:
             except UnfitError as error:
                 found[program] = Attempt(str(error), unfit=True)
         for few in _chunks(list(runs), self._at_once):
-            self._require_s(self._attempt_s())
+            if self._is_late(self._attempt_s()):
+                break
             begun = time.monotonic()
             seen = attempts(
                 self._survey, [runs[each] for each in few], self._workspace, at_once=self._at_once
@@ -130,7 +133,7 @@ class Laboratory:
                     each = self._alone(runs[program])
                 found[program] = self._told(program, each)
             self._attempts_s.append(time.monotonic() - begun)
-        return [found[each] for each in programs]
+        return [found.get(each) for each in programs]
 
     def _attempt_s(self) -> float:
         """Seconds of an attempt, most of which do not compile."""
@@ -152,9 +155,14 @@ class Laboratory:
     def _told(self, program: Program, seen: Survey | Failed) -> Attempt:
         if isinstance(seen, Failed):
             late = seen.status == TIMEOUT and self._compiles(program, ())
-            return Attempt("it compiles longer than the budget allows" if late else seen.message)
+            why = "it compiles longer than the budget allows" if late else seen.message
+            return Attempt(why, late=late)
         if seen.anchor != self.anchor:
             return Attempt(f"it takes other steps ({seen.words or 'none'})")
+        try:
+            declare(self._request, seen, [variant(program)])
+        except ExperimentError as error:
+            return Attempt(str(error))
         self.surveys[program] = seen
         memory = seen.memory_mb if seen.gpu_mb is None else seen.gpu_mb
         return Attempt("", parts_of(seen), memory, seen.times[0] if seen.times else 0.0)
@@ -257,24 +265,46 @@ class Laboratory:
         if new:
             self._require_s(self._numbers_s(len(new)))
             self._watcher.stage("Comparing the numbers", of=None)
-            recorder = self._recorder = self._recorder or self._new_recorder()
-            recorder.know([variant(each) for each in new])
-            names = {variant(each).name: each for each in new}
-            declared = {name: self._bench.may_change(each) for name, each in names.items()}
-            for name, numerics in compare(recorder.run, declared):
-                self.numerics[names.get(name, ())] = numerics
+            self._compare(new)
         return [self._wrong(each) for each in programs]
 
+    def _compare(self, programs: Sequence[Program]) -> None:
+        recorder = self._recorder = self._recorder or self._new_recorder()
+        recorder.know([variant(each) for each in programs])
+        names = {variant(each).name: each for each in programs}
+        while names:
+            declared = {name: self._bench.may_change(each) for name, each in names.items()}
+            try:
+                for name, numerics in compare(recorder.run, declared):
+                    self.numerics[names.get(name, ())] = numerics
+                return
+            except Failed as failed:
+                if failed.name not in names:
+                    raise
+                program = names.pop(failed.name)
+                why = f"it fails when they are recorded: {failed.message}"
+                self.numerics[program] = Numerics(Agreement.UNKNOWN, why)
+                self._broken.add(program)
+
     def _wrong(self, program: Program) -> str:
-        found, declared = self.numerics[program], self._bench.may_change(program)
-        if found.agreement is not Agreement.DIFFERS:
+        found = self.numerics[program]
+        if program in self._broken:
+            return found.why
+        differs = found.agreement is Agreement.DIFFERS
+        if not differs and found.agreement is not Agreement.DECLARED:
             return ""
+        declared = {self._bench.may_change((each,)) for each in program} - {""}
+        rounds = {each for each in declared if RANDOM not in each}
         moved = moved_by(found)
-        only_rounds = declared and RANDOM not in declared
-        if only_rounds and moved is not None and moved <= self._tolerance:
-            self.accepted[program] = f"the mean loss moves by {moved:.1%}"
+        if differs and (rounds != declared or not rounds or found.envelope_ratio is None):
+            return found.why or "they are not those of the original"
+        if not rounds:
             return ""
-        return found.why or "they are not those of the original"
+        if moved is None or moved > self._tolerance:
+            far = "" if moved is None else f": the mean loss moves by {moved:.1%}"
+            return f"{found.why or 'they are not those of the original'}{far}"
+        self.accepted[program] = f"the mean loss moves by {moved:.1%}"
+        return ""
 
     def _new_recorder(self) -> VariantRecorder:
         plan = declare(self._request, self._look.original, ())
@@ -298,8 +328,11 @@ class Laboratory:
         Raises:
             NoTimeError: what takes so long would end too late.
         """
-        if self.until is not None and time.monotonic() + seconds > self.until:
+        if self._is_late(seconds):
             raise NoTimeError
+
+    def _is_late(self, seconds: float) -> bool:
+        return self.until is not None and time.monotonic() + seconds > self.until
 
 
 def parts_of(seen: Survey) -> dict[str, float]:

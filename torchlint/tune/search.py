@@ -26,6 +26,9 @@ _CLOSE: Final = 0.06
 """What gains less is measured once more, since one pair of processes differs from the next by a few
 percent."""
 MOST_PASSES: Final = 3
+_SLICE: Final = 6
+"""Candidates that are tried and measured before the next ones, so that those that promise most are
+known if the time ends."""
 _SHRUNK: Final = 1.25
 """What did not help is tried again once the step has become that many times faster."""
 
@@ -84,6 +87,7 @@ class Attempt:
     Args:
         failed: why it fails; empty if it does not.
         unfit: it could not even be made.
+        late: it fails only because it would take longer than there is time.
         parts: seconds of a step by what they went into.
         memory_mb: what it took at most.
         first_s: seconds of its first step, which compiles.
@@ -94,6 +98,7 @@ class Attempt:
     memory_mb: float = 0.0
     first_s: float = 0.0
     unfit: bool = False
+    late: bool = False
 
 
 class NoTimeError(Exception):
@@ -103,11 +108,11 @@ class NoTimeError(Exception):
 class Lab(Protocol):
     """Runs programs."""
 
-    def attempt(self, programs: Sequence[tuple[str, ...]]) -> list[Attempt]:
-        """What comes of each program.
+    def attempt(self, programs: Sequence[tuple[str, ...]]) -> Sequence[Attempt | None]:
+        """What comes of each program; None for one that there was no time for.
 
         Raises:
-            NoTimeError: as all of these.
+            NoTimeError: there was none for any of them; as all of these.
         """
 
     def measure(
@@ -187,10 +192,23 @@ class ChangeSearch:
         ]
         if not todo:
             return False
+        gains: dict[str, float] = {}
+        try:
+            for start in range(0, len(todo), _SLICE):
+                gains.update(self._gains(todo[start : start + _SLICE]))
+        except NoTimeError:
+            if not gains:
+                raise
+            self.is_late = True
+        helpful = self._best_of_slots(gains)
+        return self._combine({each: gains[each] for each in helpful}) if helpful else False
+
+    def _gains(self, todo: Sequence[str]) -> dict[str, float]:
+        """Those that make the best program faster, and by how much."""
         programs = {each: self._with(self.best, [each]) for each in todo}
         alive = self._alive(programs)
         if not alive:
-            return False
+            return {}
         measured = self._measured(self.best, [programs[each] for each in alive])
         gains: dict[str, float] = {}
         for each, logs in zip(alive, measured, strict=True):
@@ -211,8 +229,7 @@ class ChangeSearch:
                 known = self.tried.get(each)
                 if known is None or known.outcome not in _HELPED:
                     self._note(each, outcome, alone=gain)
-        helpful = self._best_of_slots(gains)
-        return self._combine({each: gains[each] for each in helpful}) if helpful else False
+        return gains
 
     # what to try ---------------------------------------------------------------------------
 
@@ -243,10 +260,11 @@ class ChangeSearch:
         """Whether a way to compile may be tried: the others of its slot wait for the first, since
         each compiles anew."""
         candidate = self._candidates[each]
-        if not candidate.compiles:
-            return True
-        first = next(one for one, other in self._candidates.items() if other.slot == candidate.slot)
-        return first == each or first in self.best
+        first = self._first_way(candidate)
+        return not candidate.compiles or first == each or first in self.best
+
+    def _first_way(self, candidate: Candidate) -> str:
+        return next(one for one, other in self._candidates.items() if other.slot == candidate.slot)
 
     def _ceiling(self, candidate: Candidate) -> float:
         whole = sum(self._parts.values())
@@ -270,7 +288,11 @@ class ChangeSearch:
         """The candidates whose programs run, in the memory that they may take."""
         alive = []
         for each, found in zip(programs, self._lab.attempt([*programs.values()]), strict=True):
-            if found.unfit and self.best:
+            if found is None:
+                self.is_late = True
+            elif found.late:
+                self._note(each, Fate.NO_TIME, found.failed)
+            elif found.unfit and self.best:
                 if each not in self.tried:
                     self._note(each, Fate.UNFIT, found.failed)
             elif found.failed:
@@ -328,8 +350,9 @@ class ChangeSearch:
         return sorted(chosen, key=lambda one: -gains[one])
 
     def _judged(self, ids: Sequence[str]) -> list[str]:
-        """What is wrong with the numbers of the best program with each of them."""
-        return self._lab.wrong_numbers([self._with(self.best, [each]) for each in ids])
+        """What is wrong with the numbers of the original with each of them alone: what others
+        declare does not excuse it."""
+        return self._lab.wrong_numbers([(each,) for each in ids])
 
     def _combine(self, gains: Mapping[str, float]) -> bool:
         """Make all that help together, and leave out what then adds nothing or spoils the numbers;
@@ -338,7 +361,9 @@ class ChangeSearch:
         for each in gains:
             self._note(each, Fate.KEPT, alone=gains[each], is_told=False)
         first = next(iter(gains))
-        single = self.best = self._with(before, [first])  # its numbers were compared
+        single = self._with(before, [first])
+        if not before:
+            self.best = single  # its numbers were compared
         whole, found = self._that_runs(before, list(gains), gains)
         if len(whole) > 1:
             whole = self._needed(whole, single)
@@ -359,6 +384,8 @@ class ChangeSearch:
         while True:
             whole = self._with(before, left)
             (found,) = self._lab.attempt([whole])
+            if found is None:
+                raise NoTimeError
             if not found.failed and not self._is_heavy(found):
                 return whole, found
             if len(left) == 1:
@@ -377,6 +404,7 @@ class ChangeSearch:
             behind = measured.get(single)
             if behind and fmean(behind) > 0:
                 for each in whole:
+                    self.tried[each].adds = None
                     if each not in single:
                         self._note(each, Fate.REDUNDANT, alone=self.tried[each].alone)
                 return single
@@ -392,14 +420,18 @@ class ChangeSearch:
                 return whole
             self._note(least, Fate.REDUNDANT, alone=self.tried[least].alone, adds=adds[least])
             whole = self._ordered(set(whole) - {least})
-            if len(whole) < 2 or whole == single:
+            for each in whole:
+                self.tried[each].adds = None  # what it was measured against is another program
+            if len(whole) < 2:
                 return whole
 
     def _with_right_numbers(
         self, program: tuple[str, ...], before: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """The program without what spoils its numbers: what adds least goes first."""
-        while program != before and len(program) > 1:
+        """The program without what spoils its numbers: what adds least goes first. What is left
+        then is kept only if it is faster than before."""
+        whole = program
+        while program not in (before, ()):
             (wrong,) = self._lab.wrong_numbers([program])
             if not wrong:
                 break
@@ -407,7 +439,12 @@ class ChangeSearch:
             least = min(new, key=self._worth)
             self._note(least, Fate.NUMBERS, f"together with the others, {wrong}")
             program = self._ordered(set(program) - {least})
-        return program
+        if program in (before, whole):
+            return program
+        (logs,) = self._lab.measure(before, [program]) if program else ([],)
+        for each in program:
+            self.tried[each].adds = None
+        return program if logs and fmean(logs) >= LEAST_GAIN else before
 
     def _worth(self, each: str) -> float:
         known = self.tried[each]
@@ -428,10 +465,8 @@ class ChangeSearch:
             elif known is not None and known.outcome is Fate.KEPT:
                 known.outcome = Fate.NO_TIME if self.is_late else Fate.REDUNDANT
             elif known is None:
-                waits = candidate.compiles and any(
-                    other.slot == candidate.slot and one in self.tried
-                    for one, other in self._candidates.items()
-                )
+                known = self.tried.get(self._first_way(candidate))
+                waits = candidate.compiles and known is not None and known.outcome.was_tried
                 self._note(each, Fate.FIRST_WAY if waits else Fate.NO_TIME)
 
     def _note(

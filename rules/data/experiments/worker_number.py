@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.analysis.loading.dataset_classes import Cost
-from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.datasets import change_of_dataset, dataset_of
 from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
 from torchlint.analysis.loading.loaders import loader_of
 from torchlint.analysis.training.thread_counts import with_threads
@@ -54,25 +54,36 @@ def _is_tied(call: cst.Call, module: Module) -> bool:
 
 
 def _with(module: Module, call: cst.Call, workers: int) -> Iterator[Edit]:
-    """The edits that give a loader so many workers, kept from one epoch to the next."""
+    """The edits that give a loader so many workers, kept from one epoch to the next unless the
+    dataset changes between epochs, of which they have their first copy."""
     given = module.argument_node(call, "num_workers", _WORKERS)
     kept = module.argument_node(call, "persistent_workers", 13)
     ahead = module.argument_node(call, "prefetch_factor", 11)
     more = ""
-    if workers and kept is None:
-        more = ", persistent_workers=True"
-    elif workers and kept is not None and module.literal(kept.value) is False:
-        yield edits.replace(module, kept.value, "True")
-    elif not workers:
-        for arg in (kept, ahead):
-            if arg is not None and arg.keyword is not None:
-                yield edits.remove_argument(module, call, arg)
+    if not workers:
+        yield from _without(module, call, {kept: "False", ahead: "None"})
+    elif change_of_dataset(call, module) is None:
+        if kept is None:
+            more = ", persistent_workers=True"
+        elif module.literal(kept.value) is False:
+            yield edits.replace(module, kept.value, "True")
     if given is None:
         yield edits.add_argument(module, call, f"num_workers={workers}{more}")
     elif given.keyword is not None:
         yield edits.replace_argument(module, given, f"num_workers={workers}{more}")
     else:
         yield edits.replace(module, given.value, str(workers))
+
+
+def _without(module: Module, call: cst.Call, values: dict[cst.Arg | None, str]) -> Iterator[Edit]:
+    """Edits for what needs workers: one argument is taken out; of several, which may stand side by
+    side, each gets its value for no workers."""
+    given = [arg for arg in values if arg is not None and arg.keyword is not None]
+    for arg in given:
+        if len(given) == 1:
+            yield edits.remove_argument(module, call, arg)
+        else:
+            yield edits.replace(module, arg.value, values[arg])
 
 
 @experiment.proposes

@@ -10,6 +10,7 @@ scale, a mask or a bias, a softmax over the keys and a dropout, whose results no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -25,6 +26,11 @@ from .._softmax import softmax_of
 _LAST_TWO = ((-2, -1), (-1, -2), (2, 3), (3, 2))
 _OVER_KEYS = (-1, 3)
 _DEEPEST = 16
+_LEAST = -1e4
+_INFINITE = re.compile(
+    r"""(?i)-\s*(?:\w+\.)*inf(?:ty)?|float\(['"]-inf(?:inity)?['"]\)|-\s*float\(['"]inf['"]\)"""
+    r"""|.*finfo\(.*\)\.min"""
+)
 
 experiment = Experiment(
     "attention is computed in one call",
@@ -130,7 +136,7 @@ class _Attention:
             return None
         if isinstance(node, cst.Call) and method_name(node) == "masked_fill" and not self.mask:
             where = self.module.argument(node, "mask", 0)
-            if where is not None:
+            if where is not None and _hides(self.module.argument(node, "value", 1), self.module):
                 self.mask = self._inverted(where)
                 self.kept.append(where)
                 return receiver(node)
@@ -180,6 +186,16 @@ class _Attention:
                 if any(begin < module.order(each) < end for each in bound):
                     return False
         return True
+
+
+def _hides(value: cst.BaseExpression | None, module: Module) -> bool:
+    """Whether a score of this value gets no weight beside any other."""
+    if value is None:
+        return False
+    number = module.literal(value)
+    if isinstance(number, int | float):
+        return number <= _LEAST
+    return _INFINITE.fullmatch(module.source(value)) is not None
 
 
 def _smalls(line: cst.CSTNode) -> list[cst.BaseSmallStatement]:

@@ -7,6 +7,7 @@ the next as a number in Python, such as the learning rate of a scheduler, makes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -14,6 +15,8 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.step_sites import optimizer_sites
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
+
+_WRAPS = re.compile(r"(?i)sched|lr$|prepare$|warmup|swa")
 
 experiment = Experiment(
     "torch compiles the step of the optimizer",
@@ -25,8 +28,8 @@ experiment = Experiment(
 
 
 def _after(module: Module, made: cst.Assign, name: str) -> cst.BaseSmallStatement:
-    """The last statement of a block that gets the optimizer when it is made: a scheduler wraps the
-    method `step` and wants it as it was."""
+    """The last statement of a block that makes a scheduler of the optimizer, or prepares it: it
+    wraps the method `step` and wants it as it was."""
     line = module.parent(made)
     block = module.parent(line) if line is not None else None
     last: cst.BaseSmallStatement = made
@@ -34,9 +37,9 @@ def _after(module: Module, made: cst.Assign, name: str) -> cst.BaseSmallStatemen
         smalls = each.body if isinstance(each, cst.SimpleStatementLine) else ()
         for small in smalls:
             if module.order(small) > module.order(made) and any(
-                dotted_text(arg.value) == name
+                _WRAPS.search(dotted_text(call.func))
+                and any(dotted_text(arg.value) == name for arg in call.args)
                 for call in module.calls_within(small)
-                for arg in call.args
             ):
                 last = small
     return last

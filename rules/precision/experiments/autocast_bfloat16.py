@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.analysis.training.step_sites import loss_sites, mixes_formats
+import libcst as cst
+
+from torchlint.analysis.training.step_sites import LossSite, loss_sites, mixes_formats
+from torchlint.analysis.uses import method_name
 from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
 
 experiment = Experiment(
@@ -22,6 +25,22 @@ experiment = Experiment(
 )
 
 
+def _becomes_an_array(site: LossSite, module: Module) -> bool:
+    """Whether what the block computes becomes an array of NumPy somewhere, which has no bfloat16."""
+    arrays = [
+        name.value
+        for call in module.nodes(cst.Call)
+        if method_name(call) == "numpy"
+        for name in module.within(call)
+        if isinstance(name, cst.Name) and module.names.scope(name) is _scope(site, module)
+    ]
+    return any(name in arrays for name in site.names)
+
+
+def _scope(site: LossSite, module: Module) -> object:
+    return module.names.scope(site.lines[0])
+
+
 @experiment.proposes
 def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     if mixes_formats(module):
@@ -29,7 +48,7 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     changes: list[Edit | None] = []
     for site in loss_sites(module):
         torch = module.names.imported_as("torch", site.lines[0])
-        if torch is None:
+        if torch is None or _becomes_an_array(site, module):
             return
         head = f'with {torch}.autocast("{bench.device}", dtype={torch}.bfloat16):'
         changes += edits.put_all_under(module, site.lines, head) or (None,)

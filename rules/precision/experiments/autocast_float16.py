@@ -36,6 +36,27 @@ def _steps(module: Module, optimizer: str) -> list[cst.Call]:
     ]
 
 
+def _only_clips_between(
+    module: Module, first: cst.BaseSmallStatement | None, last: cst.BaseSmallStatement
+) -> bool:
+    """Whether nothing else reads gradients between the backward pass and the step, which are scaled
+    there."""
+    if first is None:
+        return False
+    start, end = module.order(first), module.order(last)
+    between = [
+        call
+        for call in module.nodes(cst.Call)
+        if start < module.order(call) < end
+        and call not in (*module.calls_within(first), *module.calls_within(last))
+    ]
+    spelled = [each for each in module.spelled("grad") if start < module.order(each) < end]
+    return not spelled and all(
+        module.calls(call, *_CLIPPING) or method_name(call) in ("parameters", "zero_grad")
+        for call in between
+    )
+
+
 @experiment.proposes
 def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     """Only where one function makes one optimizer, computes one loss and takes the step: the scaler
@@ -51,6 +72,8 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     optimizer = dotted_text(made.targets[0].target)
     steps = _steps(module, optimizer) if optimizer else []
     step = module.small_statement(steps[0]) if len(steps) == 1 else None
+    if not _only_clips_between(module, module.small_statement(backward[0]), step):
+        return
     scopes = {module.names.scope(each) for each in (makers[0], *backward, *steps)}
     if step is None or steps[0].args or len(scopes) != 1:
         return

@@ -11,10 +11,13 @@ the answer says what compiling took.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchlint.analysis.training.step_sites import model_sites
 from torchlint.rule import COMPUTING, Bench, Experiment, Module, Proposal, edits
+
+_COMPILES = re.compile(r"(?<!\bre)\.compile\b")
 
 experiment = Experiment(
     "torch compiles the model",
@@ -27,7 +30,7 @@ experiment = Experiment(
 
 @experiment.proposes
 def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
-    if ".compile(" in module.text:
+    if _COMPILES.search(module.text):
         return
     ways = {"default": ""}
     if bench.device == "cuda":

@@ -13,7 +13,7 @@ from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_cl
 from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.analysis.names import Binding, How
 from torchlint.analysis.once import once
-from torchlint.analysis.uses import passed_for
+from torchlint.analysis.uses import occurrences, passed_for
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 _DEEPEST = 12
+_CHANGES = (cst.Call, cst.AssignTarget, cst.AugAssign)
 _UNKNOWN = Dataset(Cost.UNKNOWN)
 _MEMORY = Dataset(Cost.MEMORY)
 _TENSORS = Dataset(Cost.MEMORY, "its samples are rows of tensors")
@@ -316,3 +317,18 @@ def _each_spelled_out(
                 yield from _elements(binding.value, module, depth + 1)
             elif binding.how is How.UPDATE and isinstance(binding.node, cst.Assign):
                 yield binding.node.value
+
+
+def change_of_dataset(call: cst.Call, module: Module) -> cst.CSTNode | None:
+    """Where a loop, or another function than the one that makes a loader, calls a method or sets an
+    attribute of its dataset, which may change it between epochs; None: nowhere."""
+    dataset = argument(call, "dataset", 0)
+    named = () if dataset is None else occurrences(dataset, module)
+    kept = map(module.parent, module.spelled("dataset"))
+    for each in filter(None, (*named, *kept)):
+        part = module.parent(each)
+        changed = isinstance(part, cst.Attribute) and isinstance(module.parent(part), _CHANGES)
+        elsewhere = module.function(each) is not module.function(call)
+        if changed and (elsewhere or any(True for _ in module.loops.loops_around(each))):
+            return part
+    return None

@@ -37,6 +37,11 @@ class LossSite(NamedTuple):
     lines: tuple[cst.BaseStatement, ...]
     loss: str
 
+    @property
+    def names(self) -> set[str]:
+        """The names that its statements bind at once."""
+        return {name for line in self.lines for name in _bound(line)}
+
 
 def mixes_formats(module: Module) -> bool:
     """Whether a file chooses the format of its numbers itself."""
@@ -54,22 +59,25 @@ def optimizer_sites(module: Module) -> Iterator[cst.Call]:
 
 
 def model_sites(module: Module) -> Iterator[ModelSite]:
-    """The models of a file that takes steps, each once, where its first optimizer is made."""
+    """The models of a file that takes steps, where their first optimizer is made: in each block
+    that makes one, since of several branches only one may run."""
     if not module.loops.anchors:
         return
-    seen: set[str] = set()
+    seen: set[tuple[str, cst.CSTNode | None]] = set()
     for call in optimizer_sites(module):
         statement = module.small_statement(call)
         params = argument(call, "params", 0)
         if statement is None or params is None:
             continue
+        line = module.parent(statement)
+        block = None if line is None else module.parent(line)
         for node in module.calls_within(params):
             if method_name(node) not in ("parameters", "named_parameters") or node.args:
                 continue
             assert isinstance(node.func, cst.Attribute)
             name = dotted_text(node.func.value)
-            if name not in ("", "self") and name not in seen:
-                seen.add(name)
+            if name not in ("", "self") and (name, block) not in seen:
+                seen.add((name, block))
                 yield ModelSite(name, statement)
 
 
@@ -83,6 +91,8 @@ def loss_sites(module: Module) -> Iterator[LossSite]:
         if line is None or not isinstance(owner, cst.Name) or not isinstance(block, BLOCKS):
             continue
         lines = _forward(owner.value, list(block.body), line, module)
+        if any(_is_a_step(each, module) for each in lines):
+            continue
         if lines and lines[0] not in seen:
             seen.add(lines[0])
             yield LossSite(lines, owner.value)
@@ -92,7 +102,7 @@ def _forward(
     loss: str, body: Sequence[cst.CSTNode], backward: cst.CSTNode, module: Module
 ) -> tuple[cst.BaseStatement, ...]:
     before = [each for each in body[: body.index(backward)] if isinstance(each, cst.BaseStatement)]
-    given = [number for number, each in enumerate(before) if _assigns(each, loss)]
+    given = [number for number, each in enumerate(before) if loss in _bound(each)]
     if not given:
         return ()
     runs = (
@@ -104,13 +114,21 @@ def _forward(
     return () if first is None else tuple(before[first : given[-1] + 1])
 
 
-def _assigns(statement: cst.BaseStatement, name: str) -> bool:
+def _is_a_step(line: cst.BaseStatement, module: Module) -> bool:
+    """Whether a statement holds a step of its own, as the loop over a critic's batches does."""
+    return any(method_name(call) in ("backward", "step") for call in module.calls_within(line))
+
+
+def _bound(statement: cst.BaseStatement) -> list[str]:
+    """The names that a statement of one line assigns."""
     smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
-    return any(
-        isinstance(small, cst.Assign)
-        and any(name in _names_in(target.target) for target in small.targets)
+    return [
+        name
         for small in smalls
-    )
+        if isinstance(small, cst.Assign)
+        for target in small.targets
+        for name in _names_in(target.target)
+    ]
 
 
 def _names_in(target: cst.BaseExpression) -> list[str]:
