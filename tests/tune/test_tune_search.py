@@ -241,6 +241,40 @@ def test_what_compiles_is_tried_beside_what_was_kept_before() -> None:
     assert found.tried["b"].adds == pytest.approx(math.log(2))
 
 
+def test_without_time_no_way_to_compile_is_known() -> None:
+    ways = [Change(name, slot="compile", compiles=True) for name in "ab"]
+    found = search(Machine(faster(c=2.0), most=1), *ways, Change("c"))
+    assert outcomes(found) == {"a": "NO_TIME", "b": "NO_TIME", "c": "KEPT"}
+
+
+def test_the_first_candidates_are_known_when_the_time_ends_with_the_next() -> None:
+    found = search(Machine(faster(b=2.0, k=3.0), most=6), *map(Change, "abcdefghijk"))
+    assert found.is_late
+    assert found.best == ("b",)
+    assert {each for each, fate in outcomes(found).items() if fate == "NO_TIME"} == set("ghijk")
+
+
+def test_what_is_left_after_wrong_numbers_has_to_be_faster_than_before() -> None:
+    """Together with `c`, `a` computes other numbers, and `b` alone gains nothing beside `c`."""
+
+    def takes(program: Program) -> dict[str, float]:
+        faster = {"c": 2.0, "a": 1.5}
+        alone = 1.2 if program == ("b",) else 1.0
+        return {"forward": 10.0 / alone / math.prod(faster.get(each, 1.0) for each in program)}
+
+    machine = Machine(takes, wrong=[{"a", "c"}])
+    found = search(machine, *map(Change, "abc"))
+    assert found.best == ("c",)
+    assert outcomes(found) == {"a": "NUMBERS", "b": "REDUNDANT", "c": "KEPT"}
+
+
+def test_what_is_not_faster_after_all_is_not_kept() -> None:
+    found = search(Machine(faster(a=2.0)), Change("a"))
+    found.give_up("in more pairs")
+    assert found.best == ()
+    assert outcomes(found) == {"a": "NO_GAIN"}
+
+
 def test_what_looks_a_little_faster_once_is_measured_again() -> None:
     machine = Machine(faster(a=0.985, b=1.5), lucky={"a"})
     found = search(machine, Change("a"), Change("b"))

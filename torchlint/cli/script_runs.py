@@ -48,7 +48,7 @@ _OFTEN: Final = {
 }
 _TIME: Final = ("pairs", "budget")
 _OF_FIXES: Final = ("select", "ignore", "hints", "pedantic", "target_torch", "safe_only")
-_NOT_MEASURED: Final = frozenset(
+NOT_MEASURED: Final = frozenset(
     (
         *("words", "paths", "module", "yes", "require_confirmed", "required"),
         *("verified", "apply", "unsafe", "show_fixes", "quiet"),
@@ -277,10 +277,10 @@ def given_to(context: click.Context, fix: click.Command) -> Given:
     time: list[str] = []
     others = False
     for name, words in given_on(context):
-        if name in of_fix and name not in _NOT_MEASURED:
+        if name in of_fix and name not in NOT_MEASURED:
             (time if name in _TIME else rules).extend(words)
         else:
-            others |= name not in _NOT_MEASURED
+            others |= name not in NOT_MEASURED
     return Given(tuple(rules), tuple(time), others, context.params.get("json_file"))
 
 

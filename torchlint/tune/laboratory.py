@@ -102,6 +102,7 @@ class Laboratory:
         self._random = random.Random(request.seed)  # noqa: S311 - an order, not a secret
         self._recorder: VariantRecorder | None = None
         self._broken: set[Program] = set()
+        self._apart = room < 2
         self._attempts_s: list[float] = []
 
     @property
@@ -202,7 +203,8 @@ class Laboratory:
     def _pair(
         self, base: Program, others: Sequence[Program], left_s: float
     ) -> dict[Program, float | None]:
-        """One log ratio for each program; None for those that fail next to the others.
+        """One log ratio for each program; None for those that fail. All have run before, so where
+        one fails next to others, they run one after the other from then on.
 
         Args:
             left_s: has to be left afterwards.
@@ -216,7 +218,12 @@ class Laboratory:
                 measured = self._rotate((base, *left))
             except Failed as failed:
                 names = {variant(each).name: each for each in left}
-                if failed.status == FINISHED or failed.name not in names:
+                if failed.status == FINISHED:
+                    raise
+                if not self._apart:
+                    self._apart = True
+                    continue
+                if failed.name not in names:
                     raise
                 found[names[failed.name]] = None
                 left.remove(names[failed.name])
@@ -242,19 +249,22 @@ class Laboratory:
             finished=any(each.finished for each in seen),
         )
         plan = declare(self._request, steady, variants)
-        done = rotate(
-            {each.name: self._jobs.job(each, MEASURE, anchor=self.anchor) for each in variants},
-            self._workspace,
-            warmup=plan.warmup,
-            settle=plan.settle,
-            steps=plan.steps,
-            blocks=min(plan.blocks, _MOST_BLOCKS),
-            seed=self._random.randrange(2**32),
-            timeout_s=self._patience_s,
-            serial_warmup=first.device == "cuda",
-            ranks=first.processes,
-        )
-        return done.blocks
+        blocks: dict[str, tuple[Block, ...]] = {}
+        for group in [[each] for each in variants] if self._apart else [variants]:
+            done = rotate(
+                {each.name: self._jobs.job(each, MEASURE, anchor=self.anchor) for each in group},
+                self._workspace,
+                warmup=plan.warmup,
+                settle=plan.settle,
+                steps=plan.steps,
+                blocks=min(plan.blocks, _MOST_BLOCKS),
+                seed=self._random.randrange(2**32),
+                timeout_s=self._patience_s,
+                serial_warmup=first.device == "cuda",
+                ranks=first.processes,
+            )
+            blocks.update(done.blocks)
+        return blocks
 
     # what it computes ----------------------------------------------------------------------
 

@@ -180,6 +180,12 @@ class ChangeSearch:
             self._note_the_rest()
         return self.best
 
+    def give_up(self, why: str) -> None:
+        """What was kept is not faster after all."""
+        for each in self.best:
+            self._note(each, Fate.NO_GAIN, why, is_told=False)
+        self.best = ()
+
     def _pass(self, *, compiles: bool) -> bool:
         """Try what may pay beside the best program so far; whether that made it faster.
 
@@ -216,7 +222,7 @@ class ChangeSearch:
                 self.is_late = True
                 continue
             if not logs:
-                self._note(each, Fate.FAILED, "it fails next to other programs")
+                self._note(each, Fate.FAILED, "it fails when it is measured")
                 continue
             gain = fmean(logs)
             if gain >= LEAST_GAIN and sum(log > 0 for log in logs) > len(logs) / 2:

@@ -57,6 +57,7 @@ class TuneResult:
         diff: the change, as `git apply` takes it.
         exit: the exit code.
         summary: one sentence about how it ended.
+        given: the options on the command line that decide what is searched.
     """
 
     argv: tuple[str, ...]
@@ -78,6 +79,7 @@ class TuneResult:
     sources: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     budget_s: float | None = None
+    given: tuple[str, ...] = ()
 
     @property
     def kept(self) -> tuple[TriedChange, ...]:

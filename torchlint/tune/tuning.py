@@ -20,6 +20,7 @@ from torchlint.runtime.failures import TIMEOUT
 from torchlint.tune.laboratory import Laboratory, parts_of
 from torchlint.tune.search import ChangeSearch, Fate
 from torchlint.tune.tune_result import TriedChange, TuneResult
+from torchlint.tune.workbench import UnfitError
 from torchlint.verify.judge.judging import Judge
 from torchlint.verify.result import Verdict
 from torchlint.workers.pool import processors
@@ -46,6 +47,7 @@ _SPARE: Final = 1.3
 _WIDEST: Final = 0.2
 """An interval at the end, as a share of the logarithm of the ratio."""
 _INCONCLUSIVE: Final = 3
+_NO_FASTER: Final = (Verdict.SLOWER, Verdict.NEUTRAL)
 _MOST_BY_HAND: Final = 6
 _OLD: Final = (2, 0)
 _NOTHING_SETTLED: Final[Mapping[str, tuple[Fate, str, str]]] = MappingProxyType({})
@@ -96,6 +98,7 @@ class _Tuning(Session["Workbench", TuneResult]):
         self._search: ChangeSearch | None = None
         self._rounds: Rounds | None = None
         self._judge: Judge | None = None
+        self._is_cut_short = False
         self.files: tuple[FixedFile, ...] = ()
 
     def run(self) -> None:
@@ -110,7 +113,7 @@ class _Tuning(Session["Workbench", TuneResult]):
         )
         for each in reached:
             fate, why, diff = self._settled.get(each.id, (None, "", ""))
-            if fate is not None and diff == self.subject.diff((each.id,)):
+            if fate is not None and diff == self._diff(each):
                 search.settle(each.id, fate, why)
         search.run()
         if search.best:
@@ -183,7 +186,7 @@ class _Tuning(Session["Workbench", TuneResult]):
             on_gpu=seen.device == "cuda",
         )
         self._watcher.stage("Measuring all that is kept together", of=LOOKS[-1])
-        rounds.measure(
+        self._is_cut_short = rounds.measure(
             lambda: _is_open(judge), deadline=self.workspace.deadline, progress=self._progress
         )
 
@@ -217,6 +220,9 @@ class _Tuning(Session["Workbench", TuneResult]):
         best = search.stop() if search else ()
         noise, total = self._judged(best)
         code, summary = self._conclusion(noise, total)
+        if search is not None and total is not None and total.verdict in _NO_FASTER:
+            search.give_up("with all that looked faster, in more pairs")
+            best, total = (), None
         after = lab.surveys.get(best) if lab and best else seen
         if code == 0 and total is not None and total.verdict is Verdict.CONFIRMED:
             self.files = self.subject.fixed_files(best)
@@ -267,6 +273,11 @@ class _Tuning(Session["Workbench", TuneResult]):
                 "The budget ended before the changes were measured together; give more with "
                 "--budget."
             )
+        if self._is_cut_short and total.verdict is Verdict.UNRESOLVED:
+            return OUT_OF_TIME, (
+                "The budget ended before it was certain whether the changes help together; give "
+                "more with --budget."
+            )
         if noise is not None and not noise.fit:
             return _INCONCLUSIVE, f"No verdict on speed: {noise.why}."
         if total.verdict is Verdict.CONFIRMED:
@@ -299,7 +310,7 @@ class _Tuning(Session["Workbench", TuneResult]):
                     tried.ceiling if tried and math.isfinite(tried.ceiling) else None,
                     each.fix.may_change,
                     self._numbers((each.id,)),
-                    self.subject.diff((each.id,)),
+                    self._diff(each),
                 )
             )
         order = list(Fate)
@@ -309,6 +320,12 @@ class _Tuning(Session["Workbench", TuneResult]):
                 key=lambda each: (order.index(each.outcome), -(each.adds or each.alone or 0.0)),
             )
         )
+
+    def _diff(self, candidate: Candidate) -> str:
+        try:
+            return self.subject.diff((candidate.id,))
+        except UnfitError:  # its attempt says so
+            return ""
 
     def _numbers(self, program: tuple[str, ...]) -> str:
         lab = self._lab
@@ -354,9 +371,9 @@ def _bench_of(seen: Survey, request: Request) -> Bench:
 
 
 def _may_run(candidate: Candidate, look: FirstLook) -> bool:
-    """Whether a line of a candidate ran, or may have; those of experiments are not watched."""
+    """Whether a line of a candidate ran, or may have; of experiments, whether the file did."""
     if candidate.experiment is not None:
-        return True
+        return os.path.realpath(candidate.fix.path) in look.original.files
     places = range(len(candidate.fix.findings))
     return look.ran(f"{candidate.id}:{number}" for number in places) is not False
 

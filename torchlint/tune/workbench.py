@@ -179,6 +179,8 @@ class Workbench:
             for experiment in self.experiments:
                 for proposal in self._proposals(experiment, source):
                     finding = _finding(experiment, proposal, path, self._module(source))
+                    if not _can_be_made(source, finding):
+                        continue
                     fix = MeasuredFix(
                         id="/".join(filter(None, (experiment.name, proposal.option))) + f":{path}",
                         code="",
@@ -220,6 +222,15 @@ class Workbench:
     @cached_property
     def _modules(self) -> dict[bytes, Module]:
         return {}
+
+
+def _can_be_made(source: Source, finding: Finding) -> bool:
+    """Whether its edits go together, and the file is still Python then."""
+    try:
+        made(source, [finding])
+    except (SourceError, ValueError):
+        return False
+    return True
 
 
 def _finding(experiment: Experiment, proposal: Proposal, path: str, module: Module) -> Finding:

@@ -26,7 +26,7 @@ experiment = Experiment(
 
 
 def _becomes_an_array(site: LossSite, module: Module) -> bool:
-    """Whether what the block computes becomes an array of NumPy somewhere, which has no bfloat16."""
+    """Whether what the block computes becomes an array of NumPy, which has no bfloat16."""
     arrays = [
         name.value
         for call in module.nodes(cst.Call)

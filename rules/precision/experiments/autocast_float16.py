@@ -72,10 +72,10 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     optimizer = dotted_text(made.targets[0].target)
     steps = _steps(module, optimizer) if optimizer else []
     step = module.small_statement(steps[0]) if len(steps) == 1 else None
-    if not _only_clips_between(module, module.small_statement(backward[0]), step):
-        return
     scopes = {module.names.scope(each) for each in (makers[0], *backward, *steps)}
     if step is None or steps[0].args or len(scopes) != 1:
+        return
+    if not _only_clips_between(module, module.small_statement(backward[0]), step):
         return
     head = f'with {torch}.autocast("{bench.device}", dtype={torch}.float16):'
     loss = backward[0].func

@@ -70,6 +70,7 @@ def tuning(**more: Any) -> TuneResult:
         sources=known.sources,
         seconds=754.2,
         budget_s=900.0,
+        given=("--tolerance", "0.02"),
     )
     return replace(result, **more)
 

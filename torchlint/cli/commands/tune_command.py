@@ -14,8 +14,9 @@ from torchlint.cli.duration import seconds
 from torchlint.cli.measured_reports import OF_TUNING, report, report_options
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.printing import must_be_writable, print_diagnostics, write_report
-from torchlint.cli.script_options import ScriptCommand, run_options
+from torchlint.cli.script_options import ScriptCommand, given_on, run_options
 from torchlint.cli.script_runs import (
+    NOT_MEASURED,
     agree,
     checked,
     go_where_it_runs,
@@ -135,8 +136,21 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
             memory_mb=given["memory_mb"],
             settled=settled,
         )
+    result = replace(result, given=_searched_with(click.get_current_context()))
     report(result, given, OF_TUNING)
     raise click.exceptions.Exit(_written(result, files, given) or result.exit)
+
+
+def _searched_with(context: click.Context) -> tuple[str, ...]:
+    """The options on the command line that decide what is searched, and the file to go on from."""
+    searched = tuple(
+        word
+        for name, options in given_on(context)
+        if name not in NOT_MEASURED and name not in ("patch_file", "earlier")
+        for word in options
+    )
+    finished = context.params["json_file"] or context.params["earlier"]
+    return (*searched, "--from", finished) if finished else searched
 
 
 def _settled(earlier: str | None, request: Request) -> dict[str, tuple[Fate, str, str]]:

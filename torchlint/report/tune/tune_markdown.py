@@ -30,7 +30,7 @@ def render(result: TuneResult) -> str:
     summary = result.summary.partition("\n")[0]
     lines += [_text(summary), ""] if summary else []
     kept = [
-        [words.worth(each), _place(each.path, each.row), _text(each.message)]
+        [words.worth(result, each), _place(each.path, each.row), _text(each.message)]
         for each in result.kept
     ]
     lines += _table(("slower without it", "place", "change"), kept)

@@ -41,7 +41,7 @@ def render(result: TuneResult) -> str:
 
 def _ladder(result: TuneResult) -> Iterator[tuple[TriedChange, float]]:
     """Each change that is kept, with its share of the whole gain in logarithms."""
-    logs = [max(0.0, math.log(each.adds or each.alone or 1.0)) for each in result.kept]
+    logs = [max(0.0, math.log(words.gain(result, each) or 1.0)) for each in result.kept]
     whole = max([*logs, 1e-9])
     yield from zip(result.kept, (each / whole for each in logs), strict=True)
 

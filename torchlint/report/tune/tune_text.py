@@ -60,7 +60,11 @@ class _TuneText(TextPage):
     def kept(self, result: TuneResult) -> Passage:
         """What is kept, in the order of its worth."""
         rows = [
-            [words.worth(each), f"{visible_path(each.path)}:{each.row}", visible(each.message)]
+            [
+                words.worth(result, each),
+                f"{visible_path(each.path)}:{each.row}",
+                visible(each.message),
+            ]
             for each in result.kept
         ]
         if not rows:

@@ -41,10 +41,15 @@ def numbers(found: Numerics | None) -> str:
     return _EQUAL[found.agreement if found is not None else Agreement.UNKNOWN]
 
 
-def worth(change: TriedChange) -> str:
-    """A ratio: what it adds to the others, or alone if it is the only one."""
-    value = change.adds or change.alone
+def worth(result: TuneResult, change: TriedChange) -> str:
+    """What a change adds to the others that are kept; alone, if it is the only one."""
+    value = gain(result, change)
     return "" if value is None else f"{TIMES}{value:.2f}"
+
+
+def gain(result: TuneResult, change: TriedChange) -> float | None:
+    """The same as a ratio; None if that was not measured."""
+    return change.adds or (change.alone if len(result.kept) == 1 else None)
 
 
 def why_not(change: TriedChange) -> str:
@@ -82,4 +87,6 @@ def shares(parts: dict[str, float]) -> str:
 
 def following(result: TuneResult) -> str:
     """The command that writes what is kept; empty if there is nothing to write."""
-    return next_command("tune", result.argv, last=("--apply",)) if result.is_faster else ""
+    if not result.is_faster:
+        return ""
+    return next_command("tune", result.argv, options=result.given, last=("--apply",))
