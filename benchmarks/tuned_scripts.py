@@ -54,6 +54,8 @@ def known(folder: Path, name: str, budget: str) -> float | None:
     words = ("--against", other, "--total-only", "--budget", budget, "--threads", str(processors()))
     _, found = ran(folder, "verify", f"{name}.py", *words)
     ratio: float | None = (found["total"] or {}).get("ratio")
+    if ratio is None:
+        raise SystemExit(f"{other} was not measured; give more with --verify-budget.")
     return ratio
 
 

@@ -335,16 +335,18 @@ class _Tuning(Session["Workbench", TuneResult]):
         return lab.accepted.get(program) or numerics.agreement.value
 
     def _by_hand(self) -> tuple[str, ...]:
-        """What `check` finds, without a fix or an experiment, in files that the script loads."""
+        """What `check` finds, without a fix or an experiment, in files that the script loads; what
+        is the same at several places, once."""
         look = self.first_look
         loaded = set(look.original.files) if look else set()
-        found = [
-            f"{each.code} {each.path}:{each.start.row}  {each.message}"
-            for each in sorted(self.subject.fixes.unfixed, key=lambda one: one.by_effect)
-            if os.path.realpath(each.path) in loaded
-            and not self.subject.covers(each.code, each.path)
-        ]
-        return tuple(found[:_MOST_BY_HAND])
+        found: dict[tuple[str, str], str] = {}
+        for each in sorted(self.subject.fixes.unfixed, key=lambda one: one.by_effect):
+            if os.path.realpath(each.path) in loaded and not self.subject.covers(
+                each.code, each.path
+            ):
+                place = f"{each.code} {each.path}:{each.start.row}  {each.message}"
+                found.setdefault((each.code, each.message), place)
+        return tuple(found.values())[:_MOST_BY_HAND]
 
     def _notes(self) -> list[str]:
         lab, search = self._lab, self._search
