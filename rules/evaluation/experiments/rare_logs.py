@@ -41,7 +41,7 @@ def _counter(loop: cst.CSTNode, module: Module) -> str:
     if not isinstance(source, cst.Call):
         return ""
     if module.calls(source, "builtins.range") and isinstance(target, cst.Name):
-        return target.value if len(source.args) < 3 else ""  # noqa: PLR2004 - its stride
+        return target.value if len(source.args) < 3 else ""
     if module.calls(source, "builtins.enumerate") and isinstance(target, cst.Tuple):
         first = target.elements[0].value
         return first.value if isinstance(first, cst.Name) else ""
