@@ -184,6 +184,11 @@ def test_a_model_is_compiled_in_each_branch_that_makes_an_optimizer() -> None:
     assert after.count("model.compile()") == 2
 
 
+def test_an_optimizer_may_be_chosen_by_its_name() -> None:
+    text = SCRIPT.replace("torch.optim.AdamW(", "getattr(torch.optim, name)(")
+    assert changed("compile-model", text, "default") == "model.compile()"
+
+
 def test_a_pattern_that_is_compiled_is_no_model() -> None:
     assert "default" in options("compile-model", f"import re\nA = re.compile('a')\n{SCRIPT}")
     assert (

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 _OF_TORCH = "torch.optim."
+_OPTIMIZER = re.compile(r"(?i)optim(?:izer)?(?:_\w+)?$|(?:^|\.|_)opt$")
 _FORMATS = re.compile(r"autocast|bfloat16|float16|\.half\(|GradScaler|float64|\.double\(")
 
 
@@ -64,8 +65,11 @@ def model_sites(module: Module) -> Iterator[ModelSite]:
     if not module.loops.anchors:
         return
     seen: set[tuple[str, cst.CSTNode | None]] = set()
-    for call in optimizer_sites(module):
+    known = set(optimizer_sites(module))
+    for call in module.nodes(cst.Call):
         statement = module.small_statement(call)
+        if call not in known and not _is_named_optimizer(statement, call):
+            continue
         params = argument(call, "params", 0)
         if statement is None or params is None:
             continue
@@ -79,6 +83,15 @@ def model_sites(module: Module) -> Iterator[ModelSite]:
             if name not in ("", "self") and (name, block) not in seen:
                 seen.add((name, block))
                 yield ModelSite(name, statement)
+
+
+def _is_named_optimizer(made: cst.BaseSmallStatement | None, call: cst.Call) -> bool:
+    """Whether a name says that a call makes an optimizer: `optimizer = getattr(optim, name)(…)`."""
+    return (
+        isinstance(made, cst.Assign)
+        and made.value is call
+        and _OPTIMIZER.search(dotted_text(made.targets[0].target)) is not None
+    )
 
 
 def loss_sites(module: Module) -> Iterator[LossSite]:
