@@ -45,6 +45,13 @@ class Candidate:
         return self.fix.name if self.experiment else f"{self.fix.code} {self.fix.name}"
 
     @property
+    def message(self) -> str:
+        """What it does, as an order; of a fix, which may be "Remove the line", for which rule."""
+        if self.experiment is not None:
+            return self.fix.message
+        return f"{self.fix.message} ({self.name})"
+
+    @property
     def compiles(self) -> bool:
         """Whether it lets torch compile something, so that its first steps take long."""
         return self.experiment is not None and self.experiment.compiles

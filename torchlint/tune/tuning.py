@@ -300,7 +300,7 @@ class _Tuning(Session["Workbench", TuneResult]):
                 TriedChange(
                     each.id,
                     each.name + (f" {each.option}" if each.option else ""),
-                    each.fix.message,
+                    each.message,
                     each.fix.path,
                     place.start.row,
                     tried.outcome if tried else Fate.NOT_RUN,
