@@ -140,6 +140,13 @@ def test_float16_scales_the_loss_and_steps_with_the_scaler() -> None:
     assert options("autocast-float16", apart, gpu) == []
 
 
+def test_what_is_added_to_a_loss_is_part_of_it() -> None:
+    text = SCRIPT.replace(
+        "        loss.backward()", "        loss += 0.1 * out.abs().mean()\n        loss.backward()"
+    )
+    assert changed("autocast-bfloat16", text).endswith("loss += 0.1 * out.abs().mean()")
+
+
 def test_float16_is_left_out_where_scaled_gradients_are_read() -> None:
     gpu = bench("cuda", 8)
     clip = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"

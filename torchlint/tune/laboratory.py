@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     Program = tuple[str, ...]
 
 PAIRS: Final = 2
+_SHOWN: Final = 0.001
 _MOST_BLOCKS: Final = 6
 _STARTS: Final = 8
 """Of a program, until it is kept."""
@@ -313,7 +314,8 @@ class Laboratory:
         if moved is None or moved > self._tolerance:
             far = "" if moved is None else f": the mean loss moves by {moved:.1%}"
             return f"{found.why or 'they are not those of the original'}{far}"
-        self.accepted[program] = f"the mean loss moves by {moved:.1%}"
+        far = f"{moved:.1%}" if moved >= _SHOWN else f"less than {_SHOWN:.1%}"
+        self.accepted[program] = f"the mean loss moves by {far}"
         return ""
 
     def _new_recorder(self) -> VariantRecorder:

@@ -22,6 +22,7 @@ experiment = Experiment(
     speeds=COMPUTING,
     may_change="losses and gradients are rounded to bfloat16",
     since=(1, 10),
+    covers=("TL501",),
 )
 
 

@@ -25,6 +25,7 @@ experiment = Experiment(
     may_change="losses and gradients are rounded to float16",
     devices=("cuda",),
     since=(2, 3),
+    covers=("TL501",),
 )
 
 

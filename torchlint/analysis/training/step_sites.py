@@ -133,15 +133,19 @@ def _is_a_step(line: cst.BaseStatement, module: Module) -> bool:
 
 
 def _bound(statement: cst.BaseStatement) -> list[str]:
-    """The names that a statement of one line assigns."""
+    """The names that a statement of one line assigns, or adds something to."""
     smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
-    return [
-        name
+    targets = [
+        each
         for small in smalls
-        if isinstance(small, cst.Assign)
-        for target in small.targets
-        for name in _names_in(target.target)
+        if isinstance(small, cst.Assign | cst.AugAssign)
+        for each in (
+            [small.target]
+            if isinstance(small, cst.AugAssign)
+            else [target.target for target in small.targets]
+        )
     ]
+    return [name for target in targets for name in _names_in(target)]
 
 
 def _names_in(target: cst.BaseExpression) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.experiment.figures import duration, listed, percent
 from torchlint.report.measured.measured_words import processors
 from torchlint.report.measured.text_page import Passage, TextPage, fitted
-from torchlint.report.terminal.columns import clipped, joined
+from torchlint.report.terminal.columns import clipped, joined, padded, taken
 from torchlint.report.terminal.safe_text import visible, visible_path
 from torchlint.report.tune import tune_words as words
 
@@ -85,7 +85,10 @@ class _TuneText(TextPage):
         ]
         if not rows:
             return Passage([])
-        items = [[line] for line in self.table(rows, 0)]
+        longest = max(taken(name) for name, _ in rows)
+        items = [
+            [clipped(f"{padded(name, longest)}  {reason}", self.width)] for name, reason in rows
+        ]
         return Passage(
             [self.paint.dim("tried, and did not help:")],
             items,
