@@ -274,6 +274,31 @@ def test_a_model_is_evaluated_in_inference_mode() -> None:
     assert options("inference-mode", average) == []
 
 
+STEP = "        out = model(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = torch.stack([row * 0.5 for row in x])", "x = x * 0.5"),
+        ("x = torch.stack([(r - 0.5).abs() / 2 for r in x[1:]])", "x = (x[1:] - 0.5).abs() / 2"),
+        ("for i in range(len(x)):\n            t += x[i].item()", "t += x.sum().item()"),
+        ("for v in self.x:\n            t += v.item()", "t += self.x.sum().item()"),
+        ("x = torch.stack([row.mean() for row in x])", None),
+        ("x = torch.stack([row * w for row in x])", None),
+        ("x = torch.stack([row * 0.5 for row in x if row.any()])", None),
+        ("x = torch.stack([row * 0.5 for row in x], dim=1)", None),
+        ("for i in range(len(y)):\n            t += x[i].item()", None),
+        ("for v in x:\n            t -= v.item()", None),
+    ],
+)
+def test_a_loop_over_a_tensor_becomes_one_call(before: str, after: str | None) -> None:
+    text = SCRIPT.replace(STEP, f"        {before}\n{STEP}")
+    assert options("whole-tensors", text) == ([] if after is None else [""])
+    if after is not None:
+        assert changed("whole-tensors", text) == after
+
+
 LOSS = """\
 def focal(logits, target):
     chosen = logits.log_softmax(-1).gather(1, target[:, None])
@@ -448,7 +473,7 @@ def test_a_bias_is_added_after_the_scale() -> None:
 
 def test_each_experiment_explains_itself() -> None:
     names = [each.name for each in all_experiments()]
-    assert len(names) == len(set(names)) == 17
+    assert len(names) == len(set(names)) == 18
     for each in all_experiments():
         assert isinstance(each, Experiment)
         assert len(each.page) > 200, each.name

@@ -1,0 +1,1 @@
+"""Experiments about what Python does element by element."""
