@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from torchlint.tune.tuning import _is_open
+from torchlint.tune.tuning import _is_no_faster, _is_open
+from torchlint.verify.result import Verdict
+
+
+def judge(ratio: float, ci: tuple[float, float], *, undecided: bool = False) -> Any:
+    estimate = SimpleNamespace(ratio=ratio, ci=ci, strict=ci)
+    total = SimpleNamespace(verdict=Verdict.UNRESOLVED, estimate=estimate)
+    return SimpleNamespace(undecided=lambda: undecided, total=lambda: total)
 
 
 @pytest.mark.parametrize(
@@ -21,8 +29,13 @@ from torchlint.tune.tuning import _is_open
 def test_a_wide_interval_is_measured_on(
     ratio: float, ci: tuple[float, float], goes_on: bool
 ) -> None:
-    estimate = SimpleNamespace(ratio=ratio, ci=ci)
-    judge = SimpleNamespace(
-        undecided=lambda: False, total=lambda: SimpleNamespace(estimate=estimate)
-    )
-    assert _is_open(judge) is goes_on  # type: ignore[arg-type]
+    assert _is_open(judge(ratio, ci)) is goes_on
+
+
+def test_what_is_no_faster_for_certain_is_not_measured_on() -> None:
+    slower = judge(0.975, (0.959, 0.992), undecided=True)
+    assert not _is_open(slower)
+    assert _is_no_faster(slower.total())
+    perhaps = judge(0.99, (0.959, 1.02), undecided=True)
+    assert _is_open(perhaps)
+    assert not _is_no_faster(perhaps.total())

@@ -22,7 +22,7 @@ LEAST_CEILING: Final = 1.03
 LEAST_GAIN: Final = 0.02
 """Of the logarithm of the time of a step, for a candidate to be worth keeping, alone and among
 others: below it, the program is simpler without."""
-_CLOSE: Final = 0.06
+_CLOSE: Final = 0.1
 """What gains less is measured once more, since one pair of processes differs from the next by a few
 percent."""
 MOST_PASSES: Final = 3

@@ -220,7 +220,7 @@ class _Tuning(Session["Workbench", TuneResult]):
         best = search.stop() if search else ()
         noise, total = self._judged(best)
         code, summary = self._conclusion(noise, total)
-        if search is not None and total is not None and total.verdict in _NO_FASTER:
+        if search is not None and total is not None and _is_no_faster(total):
             search.give_up("with all that looked faster, in more pairs")
             best, total = (), None
         after = lab.surveys.get(best) if lab and best else seen
@@ -273,6 +273,8 @@ class _Tuning(Session["Workbench", TuneResult]):
                 "The budget ended before the changes were measured together; give more with "
                 "--budget."
             )
+        if _is_no_faster(total):
+            return 0, _NOTHING
         if self._is_cut_short and total.verdict is Verdict.UNRESOLVED:
             return OUT_OF_TIME, (
                 "The budget ended before it was certain whether the changes help together; give "
@@ -356,9 +358,19 @@ class _Tuning(Session["Workbench", TuneResult]):
         return [f"Numbers differ as declared: {accepted}."] if accepted else []
 
 
+def _is_no_faster(total: Comparison) -> bool:
+    """Whether it is certain that the whole is not faster."""
+    if total.verdict in _NO_FASTER:
+        return True
+    return total.estimate is not None and 0 < total.estimate.strict[1] <= 1
+
+
 def _is_open(judge: Judge) -> bool:
     """Whether the next look may settle something, or tell better how much faster it is."""
-    estimate = judge.total().estimate
+    total = judge.total()
+    estimate = total.estimate
+    if _is_no_faster(total):
+        return False
     if judge.undecided() or estimate is None:
         return True
     low, high = estimate.ci
