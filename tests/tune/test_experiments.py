@@ -460,6 +460,27 @@ def test_an_attention_that_does_more_stays(old: str, new: str) -> None:
     assert options("fused-attention", ATTENTION.replace(old, new)) == []
 
 
+@pytest.mark.parametrize(
+    ("value", "is_mask"),
+    [
+        ("-torch.inf", True),
+        ("-math.inf", True),
+        ("float('-inf')", True),
+        ("-float('inf')", True),
+        ("-1e9", True),
+        ("torch.finfo(scores.dtype).min", True),
+        ("1e-9", False),
+        ("-1e-9", False),
+        ("0", False),
+        ("float('inf')", False),
+        ("self.fill", False),
+    ],
+)
+def test_only_what_gets_no_weight_is_masked(value: str, is_mask: bool) -> None:
+    text = ATTENTION.replace('float("-inf")', value)
+    assert options("fused-attention", text) == ([""] if is_mask else [])
+
+
 def test_a_bias_is_added_after_the_scale() -> None:
     """`scale * (q @ k + bias)` is another attention than `scale * q @ k + bias`."""
     line = '        scores = scores.masked_fill(mask == 0, float("-inf"))\n'

@@ -275,12 +275,13 @@ def test_without_a_fix_the_original_is_counted_if_something_is_required(looks, m
     ids="no-budget room no-room required".split(),
 )
 def test_what_a_step_does_is_counted_where_there_is_room(monkeypatch, left_s, must_count, has_room):
-    monkeypatch.setattr(verification, "processors", lambda: 2)
+    monkeypatch.setattr("torchlint.experiment.session.processors", lambda: 2)
     monkeypatch.setattr(verification.time, "monotonic", lambda: 100.0)
     request = Request(script(__file__, ()), must_count=must_count)
     session = verification._Verification(request, None, None)
     deadline = None if left_s is None else 100.0 + left_s
     session.workspace = SimpleNamespace(deadline=deadline)
+    session.jobs = SimpleNamespace(threads=1)
     planned = SimpleNamespace(
         plan=SimpleNamespace(warmup=10), variants=variants_of(("a",), per_fix=True)
     )

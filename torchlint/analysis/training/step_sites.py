@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 _OF_TORCH = "torch.optim."
-_OPTIMIZER = re.compile(r"(?i)optim(?:izer)?(?:_\w+)?$|(?:^|\.|_)opt$")
 _FORMATS = re.compile(r"autocast|bfloat16|float16|\.half\(|GradScaler|float64|\.double\(")
 
 
@@ -87,11 +86,10 @@ def model_sites(module: Module) -> Iterator[ModelSite]:
 
 def _is_named_optimizer(made: cst.BaseSmallStatement | None, call: cst.Call) -> bool:
     """Whether a name says that a call makes an optimizer: `optimizer = getattr(optim, name)(…)`."""
-    return (
-        isinstance(made, cst.Assign)
-        and made.value is call
-        and _OPTIMIZER.search(dotted_text(made.targets[0].target)) is not None
-    )
+    if not isinstance(made, cst.Assign) or made.value is not call:
+        return False
+    name = dotted_text(made.targets[0].target).rpartition(".")[2].lower()
+    return "optim" in name or name == "opt" or name.endswith("_opt")
 
 
 def loss_sites(module: Module) -> Iterator[LossSite]:
