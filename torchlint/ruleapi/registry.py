@@ -56,14 +56,11 @@ def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
         if not root.plugin:
             by_code.update((rule.code, rule) for rule in _made_in(root, Rule))
             continue
-        who = f"The plugin `{root.plugin}`"
-        where = (root.spec and root.spec.origin) or root.name
-        try:
-            rules, printed = contained(who, partial(_made_in, root, Rule))
-        except PluginError as error:
-            message = f"{error}, so its rules are left out; repair or remove it."
-            wrong.append(Trouble(where, message))
+        who, where = _plugin_of(root)
+        made = _made_by_plugin(root, Rule, wrong)
+        if made is None:
             continue
+        rules, printed = made
         if root.spec is None:
             message = f"{who} names the module `{root.name}`, and there is none; install it again."
             wrong.append(Trouble(where, message))
@@ -93,15 +90,9 @@ def _loaded_experiments() -> tuple[tuple[Experiment, ...], tuple[Trouble, ...]]:
         if not root.plugin:
             by_name.update((each.name, each) for each in _made_in(root, Experiment))
             continue
-        who = f"The plugin `{root.plugin}`"
-        where = (root.spec and root.spec.origin) or root.name
-        try:
-            found, _ = contained(who, partial(_made_in, root, Experiment))
-        except PluginError as error:
-            message = f"{error}, so its experiments are left out; repair or remove it."
-            wrong.append(Trouble(where, message))
-            continue
-        for each in found:
+        who, where = _plugin_of(root)
+        made = _made_by_plugin(root, Experiment, wrong)
+        for each in made[0] if made is not None else ():
             if each.name in by_name:
                 message = (
                     f"{who} has an experiment {each.name}, and there is one already; rename it."
@@ -111,6 +102,27 @@ def _loaded_experiments() -> tuple[tuple[Experiment, ...], tuple[Trouble, ...]]:
             each.plugin = root.plugin
             by_name[each.name] = each
     return tuple(by_name.values()), tuple(wrong)
+
+
+def _plugin_of(root: RuleRoot) -> tuple[str, str]:
+    """How messages name a plugin, and where it is."""
+    return f"The plugin `{root.plugin}`", (root.spec and root.spec.origin) or root.name
+
+
+def _made_by_plugin(
+    root: RuleRoot, kind: type[_M], wrong: list[Trouble]
+) -> tuple[list[_M], str] | None:
+    """What a plugin makes, and what it printed meanwhile; None if it fails, which `wrong` then
+    says."""
+    who, where = _plugin_of(root)
+    try:
+        return contained(who, partial(_made_in, root, kind))
+    except PluginError as error:
+        left_out = f"{kind.__name__.lower()}s"
+        wrong.append(
+            Trouble(where, f"{error}, so its {left_out} are left out; repair or remove it.")
+        )
+        return None
 
 
 def _made_in(root: RuleRoot, kind: type[_M]) -> list[_M]:

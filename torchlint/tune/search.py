@@ -422,7 +422,7 @@ class ChangeSearch:
             for each, value in adds.items():
                 self.tried[each].adds = value if math.isfinite(value) else None
             least = min(adds, key=lambda each: adds[each])
-            if adds[least] >= LEAST_GAIN or len(whole) < 2:
+            if adds[least] >= LEAST_GAIN:
                 return whole
             self._note(least, Fate.REDUNDANT, alone=self.tried[least].alone, adds=adds[least])
             whole = self._ordered(set(whole) - {least})

@@ -28,18 +28,13 @@ experiment = Experiment(
 
 def _becomes_an_array(site: LossSite, module: Module) -> bool:
     """Whether what the block computes becomes an array of NumPy, which has no bfloat16."""
-    arrays = [
-        name.value
+    names, scope = site.names, module.names.scope(site.lines[0])
+    return any(
+        isinstance(each, cst.Name) and each.value in names and module.names.scope(each) is scope
         for call in module.nodes(cst.Call)
         if method_name(call) == "numpy"
-        for name in module.within(call)
-        if isinstance(name, cst.Name) and module.names.scope(name) is _scope(site, module)
-    ]
-    return any(name in arrays for name in site.names)
-
-
-def _scope(site: LossSite, module: Module) -> object:
-    return module.names.scope(site.lines[0])
+        for each in module.within(call)
+    )
 
 
 @experiment.proposes

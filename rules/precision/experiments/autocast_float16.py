@@ -45,11 +45,11 @@ def _only_clips_between(
     if first is None:
         return False
     start, end = module.order(first), module.order(last)
+    own = set(module.calls_within(first))
     between = [
         call
         for call in module.nodes(cst.Call)
-        if start < module.order(call) < end
-        and call not in (*module.calls_within(first), *module.calls_within(last))
+        if start < module.order(call) < end and call not in own
     ]
     spelled = [each for each in module.spelled("grad") if start < module.order(each) < end]
     return not spelled and all(

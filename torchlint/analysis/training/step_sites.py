@@ -133,16 +133,12 @@ def _is_a_step(line: cst.BaseStatement, module: Module) -> bool:
 def _bound(statement: cst.BaseStatement) -> list[str]:
     """The names that a statement of one line assigns, or adds something to."""
     smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
-    targets = [
-        each
-        for small in smalls
-        if isinstance(small, cst.Assign | cst.AugAssign)
-        for each in (
-            [small.target]
-            if isinstance(small, cst.AugAssign)
-            else [target.target for target in small.targets]
-        )
-    ]
+    targets: list[cst.BaseExpression] = []
+    for small in smalls:
+        if isinstance(small, cst.AugAssign):
+            targets.append(small.target)
+        elif isinstance(small, cst.Assign):
+            targets += [each.target for each in small.targets]
     return [name for target in targets for name in _names_in(target)]
 
 
