@@ -107,7 +107,7 @@ def test_a_script_that_failed_keeps_its_exit_code(call: Run, tuner: Tuner) -> No
 
 def test_what_is_asked_for_is_handed_on(call: Run, tuner: Tuner) -> None:
     call("--tolerance", "0.01", "--memory", "900", "--budget", "90s", "--threads", "3")
-    assert tuner.asked["tolerance"] == 0.01
+    assert tuner.asked["request"].tolerance == 0.01
     assert tuner.asked["memory_mb"] == 900
     assert tuner.asked["request"].budget_s == 90
     assert tuner.asked["request"].threads == 3

@@ -286,6 +286,7 @@ def test_options_reach_the_plan(torchlint, measuring, train):
             "--select chooses among torchlint's fixes, and --with",
         ),
         (("--against", "b", "--safe-only"), "--safe-only chooses among torchlint's fixes, and"),
+        (("--tolerance", "0.1"), "--tolerance is for --with and --against"),
         (("--json", "-"), "`-` is not a file; leave the option out"),
         (("--select", "TL999"), "TL999"),
     ],

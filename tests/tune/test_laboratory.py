@@ -30,11 +30,11 @@ class Bench:
 
 
 def laboratory(*, room: int = 4, tolerance: float = 0.05) -> Laboratory:
-    nothing: Any = SimpleNamespace(original=None, seed=0)
+    nothing: Any = SimpleNamespace(original=None, seed=0, tolerance=tolerance)
     bench: Any = Bench()
     return Laboratory(
         nothing, bench, nothing, nothing, nothing, nothing,
-        until=None, room=room, at_once=1, patience_s=1.0, tolerance=tolerance,
+        until=None, room=room, at_once=1, patience_s=1.0,
     )  # fmt: skip
 
 

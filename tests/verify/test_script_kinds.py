@@ -63,7 +63,7 @@ LATER = """\
 WRONG_LATER = LATER.replace(
     "schedule.step(None)", "schedule.step(); optimizer.param_groups[0]['lr'] *= 1.01"
 )
-AGREE = {"bitwise equal", "equal to rounding", "differs as its rule declares"}
+AGREE = {"bitwise equal", "equal to rounding", "differs as declared"}
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows")
 
@@ -430,6 +430,10 @@ def test_a_wrong_number_that_comes_later_is_found_where_one_looks(
     verified = verify(Kind("late", "late.py"), *words)
     numerics = verified.result["total"]["numerics"]
     assert (verified.code, numerics["agreement"]) == (1, "DIFFERS"), verified.said
+    verified = verify(Kind("late", "late.py"), *words, "--tolerance", "1")
+    numerics = verified.result["total"]["numerics"]
+    assert (verified.code, numerics["agreement"]) == (3, "differs as declared"), verified.said
+    assert "the mean loss moves by" in numerics["why"]
     assert (numerics["first"], numerics["first_step"]) == (18, 20)
 
 

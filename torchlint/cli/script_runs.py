@@ -38,7 +38,8 @@ _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
 _OUT_OF_TIME = 7
 _HOW: Final = tuple(
-    "per_fix steps warmup numbers_steps numbers_from threads device seed keep_env nproc".split()
+    "per_fix steps warmup numbers_steps numbers_from threads device seed keep_env nproc "
+    "tolerance".split()
 )
 _OFTEN: Final = {
     "verify": "many times{}, for a few seconds each",
@@ -115,6 +116,10 @@ def changes_from(
         raise click.UsageError("--with and --against exclude each other; give one of them.")
     if patch or other:
         _refuse_rules("--with" if patch else "--against")
+    elif given["tolerance"] is not None:
+        raise click.UsageError(
+            "--tolerance is for --with and --against; fixes declare what they may change."
+        )
     if patch:
         return Changes(program, patched=checked(lambda: patched(str(patch), program.root)))
     if other:

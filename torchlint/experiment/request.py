@@ -56,6 +56,8 @@ class Request:
             read the project by now.
         numbers_steps: steps whose numbers are compared; None chooses.
         numbers_from: the first of them, counted from 0.
+        tolerance: how far the mean loss may move where numbers differ on purpose, as a share;
+            None: what differs was not meant to.
         threads: torch's threads in each process; None chooses, unless `keep_env`.
         device: `auto`, `cpu` or `cuda`.
         nproc: processes of each run on each machine, started by torchrun if more than one.
@@ -77,6 +79,7 @@ class Request:
     begun: float = field(default_factory=time.monotonic)
     numbers_steps: int | None = None
     numbers_from: int = 0
+    tolerance: float | None = None
     threads: int | None = None
     device: str = "auto"
     nproc: int = 1

@@ -21,6 +21,7 @@ from torchlint.tune.search import Attempt, NoTimeError
 from torchlint.tune.workbench import UnfitError
 from torchlint.verify.numbers.agreement import RANDOM, compare
 from torchlint.verify.numbers.recorder import VariantRecorder
+from torchlint.verify.numbers.tolerance import move_in_words, moved_by
 from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ class Laboratory:
     Args:
         room: how many programs the memory holds side by side.
         patience_s: how long a run may be silent.
-        tolerance: how far the mean loss may move where numbers may differ, as a share.
 
     Attributes:
         surveys: of each program that was attempted and works.
@@ -83,7 +83,6 @@ class Laboratory:
         room: int,
         at_once: int,
         patience_s: float,
-        tolerance: float,
     ) -> None:
         self.surveys: dict[Program, Survey] = {(): look.original}
         self.numerics: dict[Program, Numerics] = {}
@@ -99,7 +98,6 @@ class Laboratory:
         self._room = room
         self._at_once = at_once
         self._patience_s = patience_s
-        self._tolerance = tolerance
         self._random = random.Random(request.seed)  # noqa: S311 - an order, not a secret
         self._recorder: VariantRecorder | None = None
         self._broken: set[Program] = set()
@@ -311,11 +309,10 @@ class Laboratory:
             return found.why or "they are not those of the original"
         if not rounds:
             return ""
-        if moved is None or moved > self._tolerance:
-            far = "" if moved is None else f": the mean loss moves by {moved:.1%}"
+        if moved is None or moved > (self._request.tolerance or 0.0):
+            far = "" if moved is None else f": the mean loss moves by {move_in_words(moved)}"
             return f"{found.why or 'they are not those of the original'}{far}"
-        far = f"{moved:.1%}" if moved >= _SHOWN else f"less than {_SHOWN:.1%}"
-        self.accepted[program] = f"the mean loss moves by {far}"
+        self.accepted[program] = f"the mean loss moves by {move_in_words(moved)}"
         return ""
 
     def _new_recorder(self) -> VariantRecorder:
@@ -361,15 +358,6 @@ def parts_of(seen: Survey) -> dict[str, float]:
     whole = sum(found.values())
     waits = found.get("data", 0.0)
     return {"data": waits} if whole and waits > 0.9 * whole else {}
-
-
-def moved_by(found: Numerics) -> float | None:
-    """How far the mean of the losses moved, as a share; None if there are none."""
-    pairs = [each for each in found.losses if all(map(math.isfinite, each))]
-    if not pairs or len(pairs) < len(found.losses):
-        return None
-    before, after = fmean(one for one, _ in pairs), fmean(other for _, other in pairs)
-    return abs(after - before) / abs(before) if before else None
 
 
 def _log_ratio(base: Sequence[Block], other: Sequence[Block]) -> float:

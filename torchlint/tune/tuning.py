@@ -59,22 +59,19 @@ def tune(
     bench: Workbench,
     watcher: TuneWatcher,
     *,
-    tolerance: float,
     memory_mb: float | None = None,
     settled: Mapping[str, tuple[Fate, str, str]] = _NOTHING_SETTLED,
 ) -> tuple[TuneResult, tuple[FixedFile, ...]]:
     """Search for the changes that make a program faster, and measure them together.
 
     Args:
-        tolerance: how far the mean loss may move, as a share, where a change declares that numbers
-            differ.
         memory_mb: a program that takes more is left out; None: any.
         settled: what did not help in an earlier search; see `earlier_tuning.settled_by`.
 
     Returns:
         what was found, and the files with what is kept.
     """
-    tuning = _Tuning(request, bench, watcher, tolerance, memory_mb, settled)
+    tuning = _Tuning(request, bench, watcher, memory_mb, settled)
     return tuning.conduct(), tuning.files
 
 
@@ -86,12 +83,10 @@ class _Tuning(Session["Workbench", TuneResult]):
         request: Request,
         bench: Workbench,
         watcher: TuneWatcher,
-        tolerance: float,
         memory_mb: float | None,
         settled: Mapping[str, tuple[Fate, str, str]],
     ) -> None:
         super().__init__(request, bench, watcher)
-        self._tolerance = tolerance
         self._memory_mb = memory_mb
         self._settled = settled
         self._lab: Laboratory | None = None
@@ -134,7 +129,6 @@ class _Tuning(Session["Workbench", TuneResult]):
             room=self.room(seen),
             at_once=at_once,
             patience_s=self.patience_s(0.0),
-            tolerance=self._tolerance,
         )
 
     def _search_until(self, look: FirstLook) -> float | None:

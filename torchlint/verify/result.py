@@ -41,7 +41,7 @@ class Agreement(str, Enum):
 
     BITWISE = "bitwise equal"
     ROUNDING = "equal to rounding"
-    DECLARED = "differs as its rule declares"
+    DECLARED = "differs as declared"
     DIFFERS = "DIFFERS"
     UNKNOWN = "not compared"
 

@@ -26,6 +26,7 @@ from torchlint.verify.fix_variants import compared, rotations
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import VariantRecorder
+from torchlint.verify.numbers.tolerance import tolerated
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.result import Result, Verdict
 from torchlint.verify.time_budget import SPARE, layout, room_words
@@ -417,6 +418,7 @@ class _Verification(Session[Changes, Result]):
         declared = {each.name: self.subject.may_change(each) for each in variants}
         for name, found in compare(recorder.run, declared):
             if name not in self._numerics:
+                found = tolerated(found, self.request.tolerance)
                 self._numerics[name] = found
                 self._watcher.numbers(name, found)
         if recorder.clash:

@@ -165,7 +165,7 @@ def test_words_that_do_not_fit_behind_a_verdict_are_left_out() -> None:
     declares = numerics(Agreement.DECLARED)
     alone = comparison(Verdict.NOT_MEASURABLE, 1.0, numerics=declares)
     lines = render(result(fixes=(fix(name="a-rule-with-a-long-name", alone=alone),)), Paint(), 72)
-    assert "       NOT MEASURABLE HERE · differs as its rule declares" in lines
+    assert "       NOT MEASURABLE HERE · differs as declared" in lines
 
 
 def test_fixes_of_one_rule_are_told_apart_by_their_files() -> None:
@@ -250,7 +250,7 @@ def test_an_answer_too_long_for_its_line_goes_on_in_the_next() -> None:
     declares = comparison(numerics=numerics(Agreement.DECLARED))
     lines = render(result(total=declares), Paint(on=True), 72)
     assert lines[0].endswith("ms a step")
-    assert lines[1] == "differs as its rule declares over 30 steps"
+    assert lines[1] == "differs as declared over 30 steps"
 
 
 def test_the_machine_is_said_in_one_line() -> None:
@@ -302,7 +302,7 @@ def test_each_word_that_needs_a_reason_gets_one_sentence() -> None:
         "NOT EXERCISED (TL601): none of its lines ran in the measured part",
         "UNRESOLVED (TL105): about 23 pairs would tell",
         "DIFFERS (TL304): the losses leave the envelope; from step 4 on",
-        "differs as its rule declares (TL101, total): random numbers are drawn in other processes",
+        "differs as declared (TL101, total): random numbers are drawn in other processes",
         "hidden (TL301): after the others, the step waits for data loading",
         "The fix of TL103 at cells/data.py:40 overlaps another fix",
     ):

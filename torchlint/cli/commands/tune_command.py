@@ -132,7 +132,6 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
             request,
             bench,
             progress,
-            tolerance=given["tolerance"],
             memory_mb=given["memory_mb"],
             settled=settled,
         )

@@ -95,6 +95,12 @@ def _bounds(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) 
     metavar="STEP",
     help="Compare the numbers from this step on, such as one after an epoch's end.",
 )
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="How far the mean loss may move if --with or --against computes other numbers on purpose.",
+)
 @run_options
 @click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
 @click.option(
