@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -230,6 +231,28 @@ def test_what_needs_workers_goes_with_them() -> None:
         "loader = DataLoader(Images(), num_workers=0, persistent_workers=False, "
         "prefetch_factor=None)"
     )
+
+
+def test_workers_prepare_more_batches_ahead() -> None:
+    assert options("longer-prefetch") == []
+    assert options("longer-prefetch", SCRIPT.replace("batch_size=64", "num_workers=0")) == []
+    given = SCRIPT.replace("batch_size=64", "num_workers=workers")
+    assert changed("longer-prefetch", given, "4") == (
+        "loader = DataLoader(Images(), num_workers=workers, prefetch_factor=4)"
+    )
+    given = SCRIPT.replace("batch_size=64", "num_workers=2, prefetch_factor=4")
+    assert options("longer-prefetch", given) == ["8"]
+    assert changed("longer-prefetch", given, "8") == (
+        "loader = DataLoader(Images(), num_workers=2, prefetch_factor=8)"
+    )
+
+
+def test_the_optimizer_is_known_by_its_name() -> None:
+    text = SCRIPT.replace("optimizer = torch.optim.", "optimizer = choose().")
+    assert text != SCRIPT
+    for name in ("solver", "opt_d"):
+        assert options("compile-model", re.sub(r"\boptimizer\b", name, text))[0] == "default"
+    assert options("compile-model", re.sub(r"\boptimizer\b", "thing", text)) == []
 
 
 def test_a_loss_may_come_with_other_results() -> None:
@@ -494,7 +517,7 @@ def test_a_bias_is_added_after_the_scale() -> None:
 
 def test_each_experiment_explains_itself() -> None:
     names = [each.name for each in all_experiments()]
-    assert len(names) == len(set(names)) == 18
+    assert len(names) == len(set(names)) == 19
     for each in all_experiments():
         assert isinstance(each, Experiment)
         assert len(each.page) > 200, each.name

@@ -25,15 +25,6 @@ experiment = Experiment(
 )
 
 
-def _function(call: cst.Call, module: Module) -> cst.FunctionDef | None:
-    """The function of this file that a call runs."""
-    if not isinstance(call.func, cst.Name):
-        return None
-    found = [each.node for each in module.names.lookup(call.func)]
-    only = found[0] if len(found) == 1 else None
-    return only if isinstance(only, cst.FunctionDef) and not only.decorators else None
-
-
 def _operations(function: cst.FunctionDef, module: Module) -> int:
     within = (cst.Call, cst.BinaryOperation)
     return sum(isinstance(each, within) for each in module.within(function.body))
@@ -44,8 +35,8 @@ def _propose(module: Module, _bench: Bench) -> Iterator[Proposal]:
     changes: dict[cst.CSTNode, Edit | None] = {}
     for site in loss_sites(module):
         for call in module.calls_within(site.lines[-1]):
-            function = _function(call, module)
-            if function is None or _operations(function, module) < _FEWEST:
+            function = module.definitions.callee(call)
+            if function is None or function.decorators or _operations(function, module) < _FEWEST:
                 continue
             torch = module.names.imported_as("torch", function)
             if torch is not None:

@@ -12,6 +12,7 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.steps.loops import BLOCKS
 from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
+from torchlint.analysis.values.kinds import sounds_like_optimizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,8 +89,7 @@ def _is_named_optimizer(made: cst.BaseSmallStatement | None, call: cst.Call) -> 
     """Whether a name says that a call makes an optimizer: `optimizer = getattr(optim, name)(…)`."""
     if not isinstance(made, cst.Assign) or made.value is not call:
         return False
-    name = dotted_text(made.targets[0].target).rpartition(".")[2].lower()
-    return "optim" in name or name == "opt" or name.endswith("_opt")
+    return sounds_like_optimizer(dotted_text(made.targets[0].target).rpartition(".")[2])
 
 
 def loss_sites(module: Module) -> Iterator[LossSite]:

@@ -1,0 +1,52 @@
+"""Let each worker prepare more batches ahead.
+
+A worker prepares two batches and then waits until one is taken. That is enough where all batches
+take about the same time. Where some take much longer than the step, as with files of very different
+sizes or a disk that others use too, a longer queue lets the training go on meanwhile. It costs the
+memory of the batches in it, and helps nothing where the workers are too slow on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
+from torchlint.analysis.loading.loaders import loader_of
+from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
+
+_WORKERS, _AHEAD = 5, 11
+_BATCHES = (4, 8)
+
+experiment = Experiment("workers prepare more batches ahead", speeds=("data",))
+
+
+def _with_workers(module: Module) -> list[cst.Call]:
+    """The loaders of training that have worker processes, or may have."""
+    return [
+        call
+        for call in module.nodes(cst.Call)
+        if loader_of(call, module) is not None
+        and not feeds_nothing(call, module)
+        and reads_of(call, module) is Reads.OTHER
+        and module.argument(call, "num_workers", _WORKERS) is not None
+        and module.literal(module.argument(call, "num_workers", _WORKERS)) != 0
+    ]
+
+
+def _ahead(module: Module, call: cst.Call, batches: int) -> Edit | None:
+    given = module.argument(call, "prefetch_factor", _AHEAD)
+    if given is None:
+        return edits.add_argument(module, call, f"prefetch_factor={batches}")
+    return edits.replace(module, given, str(batches))
+
+
+@experiment.proposes
+def _propose(module: Module, _bench: Bench) -> Iterator[Proposal]:
+    calls = _with_workers(module)
+    now = {module.literal(module.argument(call, "prefetch_factor", _AHEAD)) for call in calls}
+    for batches in _BATCHES:
+        if now != {batches}:
+            changes = [_ahead(module, call, batches) for call in calls]
+            yield Proposal(str(batches), f"Pass `prefetch_factor={batches}`", changes)
