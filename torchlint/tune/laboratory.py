@@ -68,6 +68,7 @@ class Laboratory:
         numerics: of each program whose numbers were compared.
         accepted: why a program was accepted whose numbers differ.
         pace_s: seconds that one program takes in one pair, the longest so far.
+        lacked_s: seconds of the first thing that there was no time for.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Laboratory:
         self.numerics: dict[Program, Numerics] = {}
         self.accepted: dict[Program, str] = {}
         self.pace_s = 0.0
+        self.lacked_s = 0.0
         self.until = until
         self._request = request
         self._bench = bench
@@ -113,7 +115,7 @@ class Laboratory:
     def attempt(self, programs: Sequence[Program]) -> list[Attempt | None]:
         """Run each for some steps, several side by side."""
         self._require_s(self._attempt_s())
-        self._watcher.stage(f"Trying {len(programs)} programs", of=None)
+        self._watcher.stage("Trying changes", of=None)
         found: dict[Program, Attempt] = {}
         runs: dict[Program, Job] = {}
         for program in programs:
@@ -176,7 +178,7 @@ class Laboratory:
         groups = list(self._groups(base, others))
         logs: dict[Program, list[float]] = {}
         left_s = self._attempt_s() + self._numbers_s(min(2, len(others)))
-        self._watcher.stage(f"Measuring {len(others)} programs", of=PAIRS * len(groups))
+        self._watcher.stage("Measuring changes", of=PAIRS * len(groups))
         rounds = [group for _ in range(PAIRS) for group in groups]
         for done, group in enumerate(rounds):
             self._watcher.step(done, len(rounds))
@@ -338,6 +340,7 @@ class Laboratory:
             NoTimeError: what takes so long would end too late.
         """
         if self._is_late(seconds):
+            self.lacked_s = self.lacked_s or seconds
             raise NoTimeError
 
     def _is_late(self, seconds: float) -> bool:

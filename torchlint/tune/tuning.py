@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.config.settings import parse_torch
 from torchlint.experiment.earlier_json import digests
+from torchlint.experiment.figures import duration
 from torchlint.experiment.machine import environment, hardware
 from torchlint.experiment.plan import declare
 from torchlint.experiment.rounds import Rounds
@@ -51,6 +52,7 @@ _NO_FASTER: Final = (Verdict.SLOWER, Verdict.NEUTRAL)
 _MOST_BY_HAND: Final = 6
 _OLD: Final = (2, 0)
 _NOTHING_SETTLED: Final[Mapping[str, tuple[Fate, str, str]]] = MappingProxyType({})
+_TOO_SHORT: Final = "The budget is too short to try everything"
 _NOTHING: Final = "Nothing that was tried makes this script faster."
 
 
@@ -260,10 +262,9 @@ class _Tuning(Session["Workbench", TuneResult]):
         if search is None or not search.best:
             late = search is not None and search.is_late
             if late:
-                return (
-                    OUT_OF_TIME,
-                    "The budget ended before all was tried; give more with --budget.",
-                )
+                lacked_s = self._lab.lacked_s if self._lab else 0.0
+                why = f": what comes next takes about {duration(lacked_s)}" if lacked_s else ""
+                return OUT_OF_TIME, f"{_TOO_SHORT}{why}; give more with --budget."
             return 0, _NOTHING
         if total is None or total.estimate is None:
             return OUT_OF_TIME, (
