@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.report.tune.sample_tunings import DIFF, failed, nothing_helps, tuning
+from tests.report.tune.sample_tunings import failed, nothing_helps, tuning
 from torchlint.fixes.fixer import FixedFile
 from torchlint.tune import tuning as session
 
@@ -78,10 +79,46 @@ def test_a_file_that_changed_meanwhile_is_left_alone(call: Run, here: Path) -> N
 
 def test_the_patch_is_that_of_what_is_kept(call: Run, tuner: Tuner, here: Path) -> None:
     call("--patch", "fast.patch")
-    assert (here / "fast.patch").read_text() == DIFF
+    patch = (here / "fast.patch").read_text()
+    assert patch.startswith("--- a/train.py\n+++ b/train.py\n")
+    assert "+loader = DataLoader(data, num_workers=2)\n" in patch
     tuner.files = ()
-    call("--patch", "none.patch")
-    assert (here / "none.patch").read_text() == ""
+    done = call("--patch", "fast.patch")
+    assert (here / "fast.patch").read_text() == patch
+    assert "fast.patch is not written: nothing is faster for certain." in done.text
+
+
+def test_what_is_applied_is_said_and_not_offered(call: Run, here: Path) -> None:
+    done = call("--apply")
+    assert re.search(r"(?m)^written +train\.py$", done.text)
+    assert "apply " not in done.text
+
+
+def test_a_patch_holds_the_bytes_of_the_file(call: Run, tuner: Tuner, here: Path) -> None:
+    before = b"# caf\xe9\r\nx = 1"
+    tuner.files = (FixedFile("train.py", before, before.replace(b"1", b"2"), ()),)
+    call("--patch", "fast.patch")
+    assert (here / "fast.patch").read_bytes().splitlines()[3] == b" # caf\xe9"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--patch", "train.py"), "--patch train.py is the script"),
+        (("--json", "./train.py"), "--json ./train.py is the script"),
+        (("--json", "x", "--patch", "x"), "--patch x is the file of --json"),
+        (("--json", "/proc/x"), "/proc/x cannot be written"),
+    ],
+)
+def test_no_report_takes_the_place_of_another_file(
+    call: Run, tuner: Tuner, here: Path, words: tuple[str, ...], said: str
+) -> None:
+    before = (here / "train.py").read_bytes()
+    done = call(*words)
+    assert done.code != 0
+    assert said in done.err
+    assert not tuner.asked
+    assert (here / "train.py").read_bytes() == before
 
 
 def test_files_for_programs_and_for_people(call: Run, here: Path) -> None:

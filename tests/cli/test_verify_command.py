@@ -575,7 +575,7 @@ def test_quiet_leaves_the_diff_and_that_the_script_runs(torchlint, measuring, tr
         "verify executes `train.py` many times, for a few seconds each, without and with the "
         "changes."
     ]
-    assert outcome.text.startswith("diff --git")
+    assert outcome.text.startswith("--- a/train.py\n")
     measuring.alone = alone(Verdict.NEUTRAL)
     assert "nothing is changed" not in torchlint("fix", "--verified", "-q", "train.py").err
 

@@ -405,6 +405,15 @@ def assert_git_applies(folder: Path, files: Iterable[FixedFile]) -> None:
         assert (folder / file.path).read_bytes() == file.after, file
 
 
+def test_a_diff_is_made_to_the_files_of_the_folder_where_git_runs(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", ".")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.py").write_bytes(b"old\n")
+    diff = fixer.unified_diff(FixedFile("a.py", b"old\n", b"new\n", ()))
+    git(tmp_path / "sub", "apply", text=diff)
+    assert (tmp_path / "sub" / "a.py").read_bytes() == b"new\n"
+
+
 CONTENTS = {
     "one line": (b"old\n", b"new\n"),
     "carriage returns and newlines": (b"a\r\nold\r\nb\r\n", b"a\r\nnew\r\nb\r\n"),
@@ -473,8 +482,7 @@ def test_the_diff_has_three_lines_around_a_change() -> None:
     before = b"".join(b"%d\n" % number for number in range(1, 21))
     file = FixedFile("./src/a.py", before, before.replace(b"10\n", b"ten\n"), ())
     assert fixer.unified_diff(file).decode() == (
-        "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -7,7 +7,7 @@\n"
-        " 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13\n"
+        "--- a/src/a.py\n+++ b/src/a.py\n@@ -7,7 +7,7 @@\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13\n"
     )
 
 
@@ -498,6 +506,6 @@ def test_a_file_that_is_the_same_has_no_diff() -> None:
 
 def test_names_are_quoted_as_git_quotes_them() -> None:
     diff = fixer.unified_diff(FixedFile('é"\n.py', b"", b"a\n", ()))
-    assert diff.split(b"\n")[1] == rb'--- "a/\303\251\"\n.py"'
+    assert diff.split(b"\n")[0] == rb'--- "a/\303\251\"\n.py"'
     spaced = fixer.unified_diff(FixedFile(os.path.join("a b", "c.py"), b"", b"a\n", ()))
-    assert spaced.split(b"\n")[1] == b"--- a/a b/c.py\t"
+    assert spaced.split(b"\n")[0] == b"--- a/a b/c.py\t"

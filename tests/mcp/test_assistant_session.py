@@ -256,7 +256,7 @@ def test_a_preview_is_a_patch_and_writes_nothing(assistant: Assistant, place: Pa
         cwd=place / "root",
         check=True,
     )
-    assert "diff --git" not in assistant.told("fix_preview", paths=["train.py"])
+    assert "+++ b/" not in assistant.told("fix_preview", paths=["train.py"])
 
 
 def test_a_diff_that_cannot_be_shown_exactly_is_not_shown(assistant: Assistant) -> None:
@@ -361,7 +361,7 @@ def test_an_answer_has_an_end(assistant: Assistant) -> None:
     assert summary.startswith(f"Found {count} problems in 5 files")
     diffs = assistant.told("fix_preview", paths=["build/many"], unsafe=True)
     assert MOST_BYTES // 2 < len(diffs.encode()) < MOST_BYTES + 2_000
-    assert " did not fit; name fewer paths.\ndiff --git " in diffs
+    assert " did not fit; name fewer paths.\n--- a/" in diffs
 
 
 @pytest.mark.parametrize(

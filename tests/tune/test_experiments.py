@@ -348,15 +348,15 @@ def test_an_older_torch_has_not_all_of_them() -> None:
 
 
 def test_workers_take_processors_from_torch_on_a_cpu() -> None:
-    assert options("worker-number") == ["1", "1, threads 1", "2", "2, threads 1"]
+    assert options("worker-number") == ["1", "1 with threads 1", "2", "2 with threads 1"]
     given = SCRIPT.replace("batch_size=64", "num_workers=2, persistent_workers=True")
-    assert options("worker-number", given) == ["0", "1", "1, threads 1"]
-    assert changed("worker-number", given, "1, threads 1") == (
+    assert options("worker-number", given) == ["0", "1", "1 with threads 1"]
+    assert changed("worker-number", given, "1 with threads 1") == (
         "torch.set_num_threads(1)\nloader = DataLoader(Images(), num_workers=1, "
         "persistent_workers=True)"
     )
     chosen = SCRIPT.replace("import torch\n", "import torch\n\ntorch.set_num_threads(1)\n", 1)
-    assert "1, threads 1" not in options("worker-number", chosen)
+    assert "1 with threads 1" not in options("worker-number", chosen)
 
 
 def test_workers_up_to_the_processors() -> None:

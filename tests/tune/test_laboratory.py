@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.runtime.failures import Failed
+from torchlint.tune import laboratory as laboratory_module
 from torchlint.tune.laboratory import Laboratory, variant
+from torchlint.tune.search import NoTimeError
 from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ def test_what_fails_next_to_others_is_measured_alone(monkeypatch: pytest.MonkeyP
         return {variant(each).name: blocks(1.0 if each else 2.0) for each in programs}
 
     monkeypatch.setattr(lab, "_rotate", rotate)
+    lab.pace_s = 1.0
     assert lab._pair((), [("a",), ("b",)], 0.0) == {
         ("a",): pytest.approx(math.log(2)),
         ("b",): pytest.approx(math.log(2)),
@@ -101,4 +104,53 @@ def test_time_is_compared_per_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         lab, "_rotate", lambda them: {variant(each).name: blocks(times[each]) for each in them}
     )
+    lab.pace_s = 1.0
     assert lab._pair((), [("doubled",)], 0.0) == {("doubled",): pytest.approx(math.log(2 / 1.6))}
+
+
+@pytest.fixture
+def pressed(monkeypatch: pytest.MonkeyPatch) -> Laboratory:
+    """At the time 0, where an attempt takes 4 s, a program of a pair 3 s, and the numbers of each
+    program 7 s."""
+    lab = laboratory()
+    monkeypatch.setattr(laboratory_module.time, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(lab, "_attempt_s", lambda: 4.0)
+    monkeypatch.setattr(
+        lab, "_numbers_s", lambda those, together=False: 7.0 * (len(those) if together else 1)
+    )
+    lab.pace_s = 3.0
+    return lab
+
+
+def test_no_more_is_tried_than_can_be_measured_and_compared(pressed: Laboratory) -> None:
+    pressed.until = 6 + 7 + 4 * (4 + 6) + 9.0
+    assert pressed.affordable() == 4
+    pressed.until = 6 + 7 + 4 + 5.0
+    with pytest.raises(NoTimeError):
+        pressed.affordable()
+    assert pressed.lacked_s == 6 + 7 + 4 + 6
+
+
+def test_the_numbers_of_the_first_are_compared_where_not_all_fit(
+    pressed: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[Program] = []
+
+    def compare(programs: Sequence[Program]) -> None:
+        compared.extend(programs)
+        pressed.numerics |= dict.fromkeys(programs, numerics(Agreement.BITWISE))
+
+    monkeypatch.setattr(pressed, "_compare", compare)
+    pressed._watcher = SimpleNamespace(stage=lambda *_, **__: None)  # type: ignore[assignment]
+    pressed.until = 15.0
+    assert pressed.wrong_numbers([("exact",), ("rounds",), ("draws",)]) == ["", "", None]
+    assert compared == [("exact",), ("rounds",)]
+
+
+def test_fewer_take_turns_where_time_is_short(
+    pressed: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pressed, "_compiles", lambda *_: False)
+    pressed.until = 7 + 2 * 3 * 3.0
+    programs: list[Program] = [("exact",), ("rounds",), ("draws",)]
+    assert [*pressed._groups((), programs, 7.0)] == [programs[:2], programs[2:]]

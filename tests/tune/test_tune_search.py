@@ -39,6 +39,7 @@ class Machine:
         takes: seconds of a step of a program, by what they go into.
         fails, heavy, wrong: programs with all of these candidates fail, take 100 MB more, or
             compute other numbers.
+        unmade: programs with all of these cannot be made.
         most: programs that are measured; after that, there is no time.
         lucky: candidates that look 5 % faster than they are when they are measured first.
     """
@@ -47,6 +48,7 @@ class Machine:
     fails: list[set[str]] = field(default_factory=list)
     heavy: list[set[str]] = field(default_factory=list)
     wrong: list[set[str]] = field(default_factory=list)
+    unmade: list[set[str]] = field(default_factory=list)
     most: float = math.inf
     lucky: set[str] = field(default_factory=set)
     attempted: list[Program] = field(default_factory=list)
@@ -73,6 +75,12 @@ class Machine:
         luck = 0.05 if self.lucky & set(other) else 0.0
         self.lucky -= set(other)
         return [math.log(self.whole(base) / self.whole(other)) + luck] * 2
+
+    def unfit(self, program: Program) -> str:
+        return "there is no place" if _has(self.unmade, program) else ""
+
+    def affordable(self) -> int:
+        return 6
 
     def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
         return ["the loss is another" if _has(self.wrong, each) else "" for each in programs]
@@ -270,9 +278,10 @@ def test_what_is_left_after_wrong_numbers_has_to_be_faster_than_before() -> None
 
 def test_what_is_not_faster_after_all_is_not_kept() -> None:
     found = search(Machine(faster(a=2.0)), Change("a"))
-    found.give_up("in more pairs")
+    found.give_up("in more pairs", -0.02)
     assert found.best == ()
     assert outcomes(found) == {"a": "NO_GAIN"}
+    assert found.tried["a"].alone == -0.02
 
 
 def test_what_looks_a_little_faster_once_is_measured_again() -> None:
@@ -305,3 +314,45 @@ def test_nothing_to_gain_is_nothing_kept() -> None:
     assert not found.is_late
     assert set(outcomes(found).values()) == {"NO_GAIN"}
     assert len(machine.measured) == 2
+
+
+def test_what_cannot_be_made_beside_the_best_is_left_out_and_nothing_else() -> None:
+    machine = Machine(faster(a=8.0, b=6.0, c=1.6), unmade=[{"a", "b"}])
+    found = search(machine, *map(Change, "abc"))
+    assert found.best == ("a", "c")
+    assert found.tried["b"].outcome is Fate.UNFIT
+    assert found.tried["b"].why == "there is no place"
+
+
+def test_what_was_measured_and_not_compared_says_so() -> None:
+    class Hurried(Machine):
+        def wrong_numbers(self, programs: Sequence[Program]) -> list[str | None]:  # type: ignore[override]
+            raise NoTimeError
+
+    found = search(Hurried(faster(a=8.0, b=1.0)), *map(Change, "ab"))
+    assert found.best == ()
+    assert found.is_late
+    assert found.tried["a"].outcome is Fate.UNCOMPARED
+    assert found.tried["a"].alone == pytest.approx(math.log(8))
+
+
+def test_runs_that_disagree_are_told_from_no_gain() -> None:
+    class Noisy(Machine):
+        def _logs(self, base: Program, other: Program) -> list[float]:
+            return [0.9, -0.1] if other == ("a",) else [0.0, 0.001]
+
+    found = search(Noisy(faster()), *map(Change, "ab"))
+    assert (found.tried["a"].outcome, found.tried["a"].why) == (Fate.NO_GAIN, "the runs disagree")
+    assert (found.tried["b"].outcome, found.tried["b"].why) == (Fate.NO_GAIN, "")
+
+
+def test_no_more_is_tried_at_once_than_there_is_time_for() -> None:
+    class Slow(Machine):
+        def affordable(self) -> int:
+            return 2
+
+    machine = Slow(faster(a=2.0))
+    search(machine, *map(Change, "abc"))
+    assert machine.attempted[:2] == [("a",), ("b",)]
+    assert machine.measured[:2] == [("a",), ("b",)]
+    assert machine.attempted[2] == ("c",)

@@ -65,7 +65,7 @@ def test_candidates_are_made_one_after_the_other(tmp_path: Path) -> None:
 def test_the_diff_is_that_of_the_choice(tmp_path: Path) -> None:
     work = workbench(tmp_path)
     diff = work.diff((FUSED,))
-    assert diff.startswith("diff --git a/train.py b/train.py\n")
+    assert diff.startswith("--- a/train.py\n+++ b/train.py\n")
     assert [line for line in diff.splitlines() if line.startswith("+    ")] == [
         "+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)"
     ]
@@ -124,7 +124,7 @@ def test_what_may_change_is_said_once(tmp_path: Path) -> None:
 def test_a_candidate_is_named_at_its_first_edit(tmp_path: Path) -> None:
     work = workbench(tmp_path)
     row = 1 + SCRIPT.splitlines().index("    loader = DataLoader(Images(), batch_size=64)")
-    for option in ("1", "1, threads 1"):
+    for option in ("1", "1 with threads 1"):
         assert work.by_id[f"worker-number/{option}:train.py"].finding.start.row == row
 
 

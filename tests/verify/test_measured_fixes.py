@@ -95,7 +95,7 @@ def test_each_fix_is_made_alone_and_all_together(fixes_in):
 
 def test_the_diff_holds_only_the_chosen_fixes(fixes_in):
     diff = fixes_in().diff({"TL401:train.py"})
-    assert diff.startswith("diff --git a/train.py b/train.py\n")
+    assert diff.startswith("--- a/train.py\n+++ b/train.py\n")
     assert "-        optimizer.zero_grad(set_to_none=False)" in diff
     assert "num_workers" not in diff
 

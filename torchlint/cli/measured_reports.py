@@ -3,6 +3,7 @@ imported when it is used."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from importlib import import_module
@@ -40,16 +41,27 @@ def report_options(
     )
 
 
-def refuse_unwritable(given: Mapping[str, Any]) -> None:
+def refuse_unwritable(given: Mapping[str, Any], script: str) -> None:
     """Look before anything is run.
 
+    Args:
+        script: what is run, which no report may replace.
+
     Raises:
-        click.ClickException: a file for a report cannot be written.
+        click.ClickException: a file for a report cannot be written, or is needed for something
+            else.
     """
-    for name in ("json", *_OF_FILES):
+    taken = {os.path.realpath(script): "the script"}
+    for name in ("json", *_OF_FILES, "patch"):
         file = given.get(f"{name}_file")
-        if file is not None:
-            must_be_writable(file)
+        if file is None:
+            continue
+        must_be_writable(file)
+        real = os.path.realpath(file)
+        if real in taken:
+            raise click.ClickException(f"--{name} {file} is {taken[real]}; give another file.")
+        if not os.path.exists(file) or os.path.isfile(file):
+            taken[real] = f"the file of --{name}"
 
 
 def report(result: object, given: Mapping[str, Any], renderers: Mapping[str, Render]) -> None:

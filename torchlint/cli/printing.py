@@ -54,6 +54,16 @@ def must_be_writable(output_file: str) -> None:
         raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")
     if not os.path.basename(output_file) or os.path.isdir(output_file):
         raise click.ClickException(f"`{output_file}` is not a file; name one to write.")
+    if not os.path.lexists(output_file):
+        import tempfile
+
+        try:  # root may write wherever a file can be made
+            tempfile.TemporaryFile(dir=folder or ".").close()
+        except OSError as error:
+            why = os.strerror(error.errno or 0)
+            raise click.ClickException(f"{output_file} cannot be written: {why}.") from None
+    elif not os.access(output_file, os.W_OK):
+        raise click.ClickException(f"{output_file} cannot be written; give another file.")
 
 
 def write_baseline(baseline: Baseline, entries: tuple[BaselineEntry, ...]) -> None:
@@ -73,7 +83,7 @@ def write_baseline(baseline: Baseline, entries: tuple[BaselineEntry, ...]) -> No
         raise click.ClickException(f"{baseline.name}: {error.message}") from None
 
 
-def write_report(output_file: str, text: str) -> None:
+def write_report(output_file: str, text: str | bytes) -> None:
     """Write a report into a file, in one step.
 
     Raises:
@@ -83,7 +93,8 @@ def write_report(output_file: str, text: str) -> None:
     from torchlint.files.reading import SourceError
 
     try:
-        writing.write_report(output_file, text.encode("utf-8", "backslashreplace"))
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+        writing.write_report(output_file, data)
     except SourceError as error:
         raise click.ClickException(f"{output_file}: {error.message}") from None
 

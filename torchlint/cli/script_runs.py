@@ -93,7 +93,7 @@ def go_where_it_runs(command: str, program: Program, given: Mapping[str, Any]) -
         click.ClickException: a report cannot be written, or the options do not fit together.
         click.exceptions.Exit: it has run, or the user does not want it; with its exit code.
     """
-    refuse_unwritable(given)
+    refuse_unwritable(given, program.file)
     help_another_node(given)
     run_in_a_job(given, lambda where: agree(command, program, where, yes=given["yes"]))
 

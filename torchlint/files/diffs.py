@@ -42,7 +42,9 @@ def unified(path: str, before: bytes, after: bytes, *, context: int = _CONTEXT) 
     a, b = _quoted(f"a/{name}"), _quoted(f"b/{name}")
     # git ends a name that holds a blank with a tab, since it looks for a time stamp after it.
     tab = b"\t" if " " in name and not a.startswith(b'"') else b""
-    return b"diff --git %b %b\n--- %b%b\n+++ %b%b\n%b" % (a, b, a, tab, b, tab, hunks)
+    # Without a line `diff --git`, below which git takes names from the top of the repository, and
+    # skips without a word what it does not find in the folder where it runs.
+    return b"--- %b%b\n+++ %b%b\n%b" % (a, tab, b, tab, hunks)
 
 
 def rows_before(rows: Iterable[int], before: bytes, after: bytes) -> list[int]:

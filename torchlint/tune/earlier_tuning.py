@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, ValidationError, convert
 
@@ -17,9 +18,22 @@ if TYPE_CHECKING:
     from torchlint.runtime.program import Program
 
 _OPEN: Final = frozenset(
-    {Fate.KEPT, Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NO_TIME, Fate.NUMBERS, Fate.MEMORY}
+    {
+        *(Fate.KEPT, Fate.UNCOMPARED, Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NO_TIME),
+        *(Fate.NUMBERS, Fate.MEMORY, Fate.UNFIT),
+    }
 )
-"""What is tried again: it may be kept, was not tried, or depends on the options."""
+"""What is tried again: it may be kept, was not tried, or depends on the options and the others."""
+
+
+class SettledChange(NamedTuple):
+    """What became of a candidate: its fate, why, the diff that was tried, and the logarithm of how
+    many times faster it was alone."""
+
+    fate: Fate
+    why: str
+    diff: str
+    alone: float | None
 
 
 class _Change(Struct, frozen=True):
@@ -27,6 +41,7 @@ class _Change(Struct, frozen=True):
     diff: str
     outcome: str
     why: str = ""
+    alone: float | None = None
 
 
 class _Earlier(Struct, frozen=True):
@@ -38,11 +53,11 @@ class _Earlier(Struct, frozen=True):
     changes: tuple[_Change, ...]
 
 
-def settled_by(path: str, program: Program) -> dict[str, tuple[Fate, str, str]]:
+def settled_by(path: str, program: Program) -> dict[str, SettledChange]:
     """What did not help in an earlier search of the same program on the same machine.
 
     Returns:
-        id of the candidate → what became of it, why, and the diff that was tried.
+        id of the candidate → what became of it.
 
     Raises:
         ExperimentError: the file cannot be read, `tune --json` did not write it, or the program or
@@ -66,7 +81,9 @@ def settled_by(path: str, program: Program) -> dict[str, tuple[Fate, str, str]]:
         )
     fates = {each.value: each for each in Fate if each not in _OPEN}
     return {
-        each.id: (fates[each.outcome], each.why, each.diff)
+        each.id: SettledChange(
+            fates[each.outcome], each.why, each.diff, math.log(each.alone) if each.alone else None
+        )
         for each in earlier.changes
         if each.outcome in fates
     }

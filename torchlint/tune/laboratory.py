@@ -6,6 +6,7 @@ import math
 import random
 import time
 from dataclasses import asdict, replace
+from functools import cached_property
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
@@ -23,12 +24,14 @@ from torchlint.verify.numbers.agreement import RANDOM, compare
 from torchlint.verify.numbers.recorder import VariantRecorder
 from torchlint.verify.numbers.tolerance import move_in_words, moved_by
 from torchlint.verify.result import Agreement, Numerics
+from torchlint.verify.time_budget import seconds_of_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from torchlint.experiment.first_look import FirstLook
     from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
     from torchlint.experiment.rotation import Block
     from torchlint.runtime.probe.run_settings import Anchor
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     Program = tuple[str, ...]
 
 PAIRS: Final = 2
-_SHOWN: Final = 0.001
+_MANY: Final = 1_000
 _MOST_BLOCKS: Final = 6
 _STARTS: Final = 8
 """Of a program, until it is kept."""
@@ -137,6 +140,36 @@ class Laboratory:
             self._attempts_s.append(time.monotonic() - begun)
         return [found.get(each) for each in programs]
 
+    def unfit(self, program: Program) -> str:
+        try:
+            self._bench.files(program)
+        except UnfitError as error:
+            return str(error)
+        return ""
+
+    def affordable(self) -> int:
+        """Nothing is measured whose numbers there would be no time to compare."""
+        if self.until is None:
+            return _MANY
+        pace_s = self._pace_s()
+        each_s = self._attempt_s() / self._at_once + PAIRS * pace_s
+        rest_s = PAIRS * pace_s + self._numbers_s([()])
+        self._require_s(rest_s + each_s)
+        return max(1, int((self.until - time.monotonic() - rest_s) / each_s))
+
+    def _pace_s(self) -> float:
+        """Seconds that one program takes in one pair."""
+        if self.pace_s:
+            return self.pace_s
+        seen, plan = self._look.original, self._plan
+        blocks = min(plan.blocks, _MOST_BLOCKS)
+        steps = plan.warmup + blocks * (plan.steps + plan.settle)
+        return seen.start_s + steps * seen.step_s
+
+    @cached_property
+    def _plan(self) -> DeclaredPlan:
+        return declare(self._request, self._look.original, ())
+
     def _attempt_s(self) -> float:
         """Seconds of an attempt, most of which do not compile."""
         seen = self._look.original
@@ -156,8 +189,9 @@ class Laboratory:
 
     def _told(self, program: Program, seen: Survey | Failed) -> Attempt:
         if isinstance(seen, Failed):
-            late = seen.status == TIMEOUT and self._compiles(program, ())
-            why = "it compiles longer than the budget allows" if late else seen.message
+            late = seen.status == TIMEOUT
+            compiles = late and self._compiles(program, ())
+            why = "it compiles longer than the budget allows" if compiles else seen.message
             return Attempt(why, late=late)
         if seen.anchor != self.anchor:
             return Attempt(f"it takes other steps ({seen.words or 'none'})")
@@ -175,9 +209,9 @@ class Laboratory:
         """In pairs of new processes that take turns; programs that compile apart from others,
         which they would let wait. Time for what has to follow is left: without their numbers, no
         programs are kept."""
-        groups = list(self._groups(base, others))
+        left_s = self._numbers_s(others)
+        groups = list(self._groups(base, others, left_s))
         logs: dict[Program, list[float]] = {}
-        left_s = self._attempt_s() + self._numbers_s(min(2, len(others)))
         self._watcher.stage("Measuring changes", of=PAIRS * len(groups))
         rounds = [group for _ in range(PAIRS) for group in groups]
         for done, group in enumerate(rounds):
@@ -191,8 +225,13 @@ class Laboratory:
             raise NoTimeError
         return [logs.get(each) for each in others]
 
-    def _groups(self, base: Program, others: Sequence[Program]) -> Iterator[list[Program]]:
+    def _groups(
+        self, base: Program, others: Sequence[Program], left_s: float
+    ) -> Iterator[list[Program]]:
         most = max(1, min(_MOST_OTHERS, self._room - 1))
+        if self.until is not None:
+            fit = (self.until - time.monotonic() - left_s) / (PAIRS * self._pace_s())
+            most = max(1, min(most, int(fit) - 1))
         for compiles in (False, True):
             some = [each for each in others if self._compiles(each, base) is compiles]
             yield from _chunks(some, most)
@@ -213,7 +252,7 @@ class Laboratory:
         found: dict[Program, float | None] = {}
         left = list(others)
         while left:
-            self._require_s(self.pace_s * (1 + len(left)) + left_s)
+            self._require_s(self._pace_s() * (1 + len(left)) + left_s)
             begun = time.monotonic()
             try:
                 measured = self._rotate((base, *left))
@@ -269,15 +308,17 @@ class Laboratory:
 
     # what it computes ----------------------------------------------------------------------
 
-    def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
+    def wrong_numbers(self, programs: Sequence[Program]) -> list[str | None]:
         """Compared with the original's; a difference that was declared is accepted while the mean
         loss stays within the tolerance."""
         new = [each for each in programs if each not in self.numerics]
+        while len(new) > 1 and self._is_late(self._numbers_s(new, together=True)):
+            new.pop()
         if new:
-            self._require_s(self._numbers_s(len(new)))
+            self._require_s(self._numbers_s(new, together=True))
             self._watcher.stage("Comparing the numbers", of=None)
             self._compare(new)
-        return [self._wrong(each) for each in programs]
+        return [self._wrong(each) if each in self.numerics else None for each in programs]
 
     def _compare(self, programs: Sequence[Program]) -> None:
         recorder = self._recorder = self._recorder or self._new_recorder()
@@ -318,21 +359,27 @@ class Laboratory:
         return ""
 
     def _new_recorder(self) -> VariantRecorder:
-        plan = declare(self._request, self._look.original, ())
         return VariantRecorder(
             self._jobs,
             self._workspace,
-            plan,
+            self._plan,
             self.anchor,
             (),
             at_once=self._at_once,
             timeout_s=self._patience_s,
         )
 
-    def _numbers_s(self, programs: int) -> float:
-        """Seconds that it takes to compare so many programs, roughly."""
-        runs = 2 * programs + (0 if self._recorder else 6)
-        return math.ceil(runs / self._at_once) * self._attempt_s()
+    def _numbers_s(self, programs: Sequence[Program], *, together: bool = False) -> float:
+        """Seconds that it takes to compare programs, if none is bitwise equal: all of them, or that
+        which takes longest."""
+        seen = self._look.original
+        record_s = seconds_of_record(self._plan, seen)
+        first_s = [
+            times[0] for each in programs if (times := self.surveys.get(each, seen).times)
+        ] or [0.0]
+        runs = 2 * (len(programs) if together else 1) + (0 if self._recorder else 6)
+        starts_s = 2 * (sum(first_s) if together else max(first_s))
+        return math.ceil(runs / self._at_once) * record_s + starts_s
 
     def _require_s(self, seconds: float) -> None:
         """

@@ -37,6 +37,7 @@ class Fate(str, Enum):
     """What became of a candidate."""
 
     KEPT = "kept"
+    UNCOMPARED = "looked faster, and there was no time to compare its numbers"
     NO_GAIN = "no gain"
     SLOWER = "slower"
     REPLACED = "another value is better"
@@ -121,8 +122,16 @@ class Lab(Protocol):
         """For each other program, pair by pair, the logarithm of how many times faster it is than
         the base; empty for one that failed, None for one that there was no time for."""
 
-    def wrong_numbers(self, programs: Sequence[tuple[str, ...]]) -> list[str]:
-        """What is wrong with the numbers of each program; empty for those that are right."""
+    def wrong_numbers(self, programs: Sequence[tuple[str, ...]]) -> Sequence[str | None]:
+        """What is wrong with the numbers of each program; empty for those that are right, None for
+        those that there was no time for."""
+
+    def unfit(self, program: tuple[str, ...]) -> str:
+        """Why a program cannot be made; empty if it can."""
+
+    def affordable(self) -> int:
+        """How many programs, at least one, can be attempted, measured and compared in the time
+        that is left."""
 
 
 class ChangeSearch:
@@ -169,9 +178,9 @@ class ChangeSearch:
         self._note_the_rest()
         self._has_ended = True
 
-    def settle(self, id_: str, fate: Fate, why: str) -> None:
+    def settle(self, id_: str, fate: Fate, why: str, alone: float | None) -> None:
         """What is known of a candidate from an earlier search, so that it is not tried."""
-        self._note(id_, fate, why, is_told=False)
+        self._note(id_, fate, why, alone=alone, is_told=False)
 
     def stop(self) -> tuple[str, ...]:
         """The best program that is known to be right, also after an interruption."""
@@ -180,10 +189,14 @@ class ChangeSearch:
             self._note_the_rest()
         return self.best
 
-    def give_up(self, why: str) -> None:
-        """What was kept is not faster after all."""
+    def give_up(self, why: str, together: float) -> None:
+        """What was kept is not faster after all.
+
+        Args:
+            together: the logarithm of how many times faster it is.
+        """
         for each in self.best:
-            self._note(each, Fate.NO_GAIN, why, is_told=False)
+            self._note(each, Fate.NO_GAIN, why, alone=together, is_told=False)
         self.best = ()
 
     def _pass(self, *, compiles: bool) -> bool:
@@ -200,8 +213,10 @@ class ChangeSearch:
             return False
         gains: dict[str, float] = {}
         try:
-            for start in range(0, len(todo), _SLICE):
-                gains.update(self._gains(todo[start : start + _SLICE]))
+            while todo:
+                few = min(_SLICE, self._lab.affordable())
+                gains.update(self._gains(todo[:few]))
+                todo = todo[few:]
         except NoTimeError:
             if not gains:
                 raise
@@ -228,13 +243,15 @@ class ChangeSearch:
             if gain >= LEAST_GAIN and sum(log > 0 for log in logs) > len(logs) / 2:
                 if self._candidates[each].samples == 1:
                     gains[each] = gain
+                    self._note(each, Fate.UNCOMPARED, alone=gain, is_told=False)
                 else:
                     self._note(each, Fate.YOURS, alone=gain)
             else:
                 outcome = Fate.SLOWER if max(logs) < -LEAST_GAIN else Fate.NO_GAIN
+                why = "the runs disagree" if gain >= LEAST_GAIN else ""
                 known = self.tried.get(each)
                 if known is None or known.outcome not in _HELPED:
-                    self._note(each, outcome, alone=gain)
+                    self._note(each, outcome, why, alone=gain)
         return gains
 
     # what to try ---------------------------------------------------------------------------
@@ -345,6 +362,10 @@ class ChangeSearch:
             for each, wrong in zip(firsts, self._judged(firsts), strict=True):
                 slot = self._candidates[each].slot
                 slots[slot].remove(each)
+                if wrong is None:
+                    self.is_late = True
+                    del slots[slot]
+                    continue
                 if wrong:
                     self._note(each, Fate.NUMBERS, wrong, alone=gains[each])
                     if not slots[slot]:
@@ -355,7 +376,7 @@ class ChangeSearch:
                     self._note(other, Fate.REPLACED, alone=gains[other])
         return sorted(chosen, key=lambda one: -gains[one])
 
-    def _judged(self, ids: Sequence[str]) -> list[str]:
+    def _judged(self, ids: Sequence[str]) -> Sequence[str | None]:
         """What is wrong with the numbers of the original with each of them alone: what others
         declare does not excuse it."""
         return self._lab.wrong_numbers([(each,) for each in ids])
@@ -364,6 +385,7 @@ class ChangeSearch:
         """Make all that help together, and leave out what then adds nothing or spoils the numbers;
         whether the program is another one than before."""
         before = self.best
+        gains = self._that_go_together(before, gains)
         for each in gains:
             self._note(each, Fate.KEPT, alone=gains[each], is_told=False)
         first = next(iter(gains))
@@ -381,6 +403,19 @@ class ChangeSearch:
             if each not in before:
                 self._told(self.tried[each])
         return self.best != before
+
+    def _that_go_together(
+        self, before: tuple[str, ...], gains: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Those of the candidates that can be made together, the strongest first."""
+        chosen: dict[str, float] = {}
+        for each, gain in gains.items():
+            why = self._lab.unfit(self._with(before, [*chosen, each]))
+            if why:
+                self._note(each, Fate.UNFIT, why, alone=gain)
+            else:
+                chosen[each] = gain
+        return chosen
 
     def _that_runs(
         self, before: tuple[str, ...], helpful: Sequence[str], gains: Mapping[str, float]
@@ -439,6 +474,8 @@ class ChangeSearch:
         whole = program
         while program not in (before, ()):
             (wrong,) = self._lab.wrong_numbers([program])
+            if wrong is None:
+                raise NoTimeError
             if not wrong:
                 break
             new = [each for each in program if each not in before] or [*program]

@@ -58,6 +58,7 @@ class TuneResult:
         exit: the exit code.
         summary: one sentence about how it ended.
         given: the options on the command line that decide what is searched.
+        written: files that `--patch` and `--apply` have written.
     """
 
     argv: tuple[str, ...]
@@ -80,6 +81,7 @@ class TuneResult:
     seconds: float = 0.0
     budget_s: float | None = None
     given: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
     @property
     def kept(self) -> tuple[TriedChange, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.config.settings import parse_torch
 from torchlint.experiment.earlier_json import digests
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.figures import duration
 from torchlint.experiment.machine import environment, hardware
 from torchlint.experiment.plan import declare
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.failures import Failed
     from torchlint.runtime.survey_reader import Survey
     from torchlint.tune.candidate import Candidate
+    from torchlint.tune.earlier_tuning import SettledChange
     from torchlint.tune.tune_watcher import TuneWatcher
     from torchlint.tune.workbench import Workbench
     from torchlint.verify.result import Comparison, Noise
@@ -51,7 +53,7 @@ _INCONCLUSIVE: Final = 3
 _NO_FASTER: Final = (Verdict.SLOWER, Verdict.NEUTRAL)
 _MOST_BY_HAND: Final = 6
 _OLD: Final = (2, 0)
-_NOTHING_SETTLED: Final[Mapping[str, tuple[Fate, str, str]]] = MappingProxyType({})
+_NOTHING_SETTLED: Final[Mapping[str, SettledChange]] = MappingProxyType({})
 _TOO_SHORT: Final = "The budget is too short to try everything"
 _NOTHING: Final = "Nothing that was tried makes this script faster."
 
@@ -62,7 +64,7 @@ def tune(
     watcher: TuneWatcher,
     *,
     memory_mb: float | None = None,
-    settled: Mapping[str, tuple[Fate, str, str]] = _NOTHING_SETTLED,
+    settled: Mapping[str, SettledChange] = _NOTHING_SETTLED,
 ) -> tuple[TuneResult, tuple[FixedFile, ...]]:
     """Search for the changes that make a program faster, and measure them together.
 
@@ -86,7 +88,7 @@ class _Tuning(Session["Workbench", TuneResult]):
         bench: Workbench,
         watcher: TuneWatcher,
         memory_mb: float | None,
-        settled: Mapping[str, tuple[Fate, str, str]],
+        settled: Mapping[str, SettledChange],
     ) -> None:
         super().__init__(request, bench, watcher)
         self._memory_mb = memory_mb
@@ -101,6 +103,7 @@ class _Tuning(Session["Workbench", TuneResult]):
     def run(self) -> None:
         look = self.look()
         seen = look.original
+        self._require_memory(seen)
         self.subject = self.subject.on(_bench_of(seen, self.request))
         self.jobs = self.jobs_for(self.subject)
         lab = self._lab = self._laboratory(look)
@@ -109,12 +112,23 @@ class _Tuning(Session["Workbench", TuneResult]):
             reached, lab, parts_of(seen), memory_mb=self._memory_mb, told=self._watcher.tried
         )
         for each in reached:
-            fate, why, diff = self._settled.get(each.id, (None, "", ""))
-            if fate is not None and diff == self._diff(each):
-                search.settle(each.id, fate, why)
+            known = self._settled.get(each.id)
+            if known is not None and known.diff == self._diff(each):
+                search.settle(each.id, known.fate, known.why, known.alone)
         search.run()
         if search.best:
             self._confirm(look, search.best)
+
+    def _require_memory(self, seen: Survey) -> None:
+        """
+        Raises:
+            ExperimentError: the script by itself takes more memory than programs may.
+        """
+        takes_mb = seen.memory_mb if seen.gpu_mb is None else seen.gpu_mb
+        if self._memory_mb is not None and takes_mb > self._memory_mb:
+            raise ExperimentError(
+                f"The script itself takes {takes_mb:.0f} MB; give it more with --memory."
+            )
 
     def _laboratory(self, look: FirstLook) -> Laboratory:
         seen = look.original
@@ -217,7 +231,8 @@ class _Tuning(Session["Workbench", TuneResult]):
         noise, total = self._judged(best)
         code, summary = self._conclusion(noise, total)
         if search is not None and total is not None and _is_no_faster(total):
-            search.give_up("with all that looked faster, in more pairs")
+            together = math.log(total.estimate.ratio) if total.estimate else 0.0
+            search.give_up("with all that looked faster, in more pairs", together)
             best, total = (), None
         after = lab.surveys.get(best) if lab and best else seen
         if code == 0 and total is not None and total.verdict is Verdict.CONFIRMED:
@@ -260,19 +275,14 @@ class _Tuning(Session["Workbench", TuneResult]):
             return self.code, self.summary
         search = self._search
         if search is None or not search.best:
-            late = search is not None and search.is_late
-            if late:
-                lacked_s = self._lab.lacked_s if self._lab else 0.0
-                why = f": what comes next takes about {duration(lacked_s)}" if lacked_s else ""
-                return OUT_OF_TIME, f"{_TOO_SHORT}{why}; give more with --budget."
-            return 0, _NOTHING
+            return self._nothing(search)
         if total is None or total.estimate is None:
             return OUT_OF_TIME, (
                 "The budget ended before the changes were measured together; give more with "
                 "--budget."
             )
         if _is_no_faster(total):
-            return 0, _NOTHING
+            return self._nothing(search)
         if self._is_cut_short and total.verdict is Verdict.UNRESOLVED:
             return OUT_OF_TIME, (
                 "The budget ended before it was certain whether the changes help together; give "
@@ -286,7 +296,15 @@ class _Tuning(Session["Workbench", TuneResult]):
             return _INCONCLUSIVE, (
                 "What looked faster is not certain to be; give more time with --budget."
             )
-        return 0, _NOTHING
+        return self._nothing(search)
+
+    def _nothing(self, search: ChangeSearch | None) -> tuple[int, str]:
+        """Nothing is kept: of what was tried, or of all there is."""
+        if search is None or not search.is_late:
+            return 0, _NOTHING
+        lacked_s = self._lab.lacked_s if self._lab else 0.0
+        why = f": what comes next takes about {duration(lacked_s)}" if lacked_s else ""
+        return OUT_OF_TIME, f"{_TOO_SHORT}{why}; give more with --budget."
 
     def _changes(self) -> tuple[TriedChange, ...]:
         search = self._search

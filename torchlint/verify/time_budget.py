@@ -163,6 +163,12 @@ def _layouts(request: Request, seen: Survey, changes: Changes, at_once: int) -> 
             yield Layout(variants, each, replace(needed, likely_equal=likely))
 
 
+def seconds_of_record(plan: DeclaredPlan, seen: Survey) -> float:
+    """Seconds of one run whose numbers are recorded."""
+    recorded = plan.numeric_first + plan.numeric_steps
+    return seen.start_s + _RECORDING * recorded * seen.step_s
+
+
 def time_needed(
     plan: DeclaredPlan, seen: Survey, variants: Sequence[Variant], at_once: int
 ) -> TimeNeeded:
@@ -174,8 +180,7 @@ def time_needed(
     busy = max(_SIDE_BY_SIDE, at_once)
     turns = plan.warmup + plan.blocks * (plan.steps + plan.settle)
     at_once = 1 if seen.device == "cuda" else at_once
-    recorded = plan.numeric_first + plan.numeric_steps
-    record_s = seen.start_s + _RECORDING * recorded * seen.step_s
+    record_s = seconds_of_record(plan, seen)
 
     def round_of(programs: int) -> float:
         start_s = seen.start_s * max(1.0, programs / busy)

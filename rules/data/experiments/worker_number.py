@@ -104,7 +104,7 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
             threads = max(1, bench.processors - workers)
             if bench.device == "cpu" and workers and threads < bench.processors:
                 yield Proposal(
-                    f"{workers}, threads {threads}",
+                    f"{workers} with threads {threads}",
                     f"{message}, and call `torch.set_num_threads({threads})`",
                     [*changes, with_threads(module, threads)],
                 )

@@ -11,7 +11,6 @@ from torchlint.tune.tune_result import TriedChange, TuneResult
 from torchlint.verify.result import Verdict
 
 DIFF = """\
-diff --git a/train.py b/train.py
 --- a/train.py
 +++ b/train.py
 @@ -1,2 +1,2 @@
@@ -77,7 +76,7 @@ def tuning(**more: Any) -> TuneResult:
 
 def full() -> TuneResult:
     """With something in each field."""
-    return tuning(summary="A sentence.")
+    return tuning(summary="A sentence.", written=("fast.patch",))
 
 
 def nothing_helps() -> TuneResult:

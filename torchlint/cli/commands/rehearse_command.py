@@ -96,7 +96,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     begun = time.monotonic()
     program = program_from(words, module)
     hold = held_against(given)
-    refuse_unwritable(given)
+    refuse_unwritable(given, program.file)
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.experiment.subject import Linted
     from torchlint.rehearse.rehearsing import rehearse

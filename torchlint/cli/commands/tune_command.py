@@ -13,7 +13,7 @@ from torchlint.cli.command import Count
 from torchlint.cli.duration import seconds
 from torchlint.cli.measured_reports import OF_TUNING, report, report_options
 from torchlint.cli.options import Options, rule_options
-from torchlint.cli.printing import must_be_writable, print_diagnostics, write_report
+from torchlint.cli.printing import print_diagnostics, write_report
 from torchlint.cli.script_options import ScriptCommand, given_on, run_options
 from torchlint.cli.script_runs import (
     NOT_MEASURED,
@@ -27,8 +27,9 @@ from torchlint.cli.script_runs import (
 
 if TYPE_CHECKING:
     from torchlint.experiment.request import Request
+    from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixedFile
-    from torchlint.tune.search import Fate
+    from torchlint.tune.earlier_tuning import SettledChange
     from torchlint.tune.tune_result import TuneResult
 
 _EPILOG = """\
@@ -115,8 +116,6 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     """
     begun = time.monotonic()
     program = program_from(words, module)
-    if given["patch_file"]:
-        must_be_writable(given["patch_file"])
     go_where_it_runs("tune", program, given)
     from torchlint.cli.tune_candidates import TuneCandidates
     from torchlint.report.tune.tune_progress import TuneProgress
@@ -136,8 +135,9 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
             settled=settled,
         )
     result = replace(result, given=_searched_with(click.get_current_context()))
+    result, code = _written(result, files, given)
     report(result, given, OF_TUNING)
-    raise click.exceptions.Exit(_written(result, files, given) or result.exit)
+    raise click.exceptions.Exit(code or result.exit)
 
 
 def _searched_with(context: click.Context) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def _searched_with(context: click.Context) -> tuple[str, ...]:
     return (*searched, "--from", finished) if finished else searched
 
 
-def _settled(earlier: str | None, request: Request) -> dict[str, tuple[Fate, str, str]]:
+def _settled(earlier: str | None, request: Request) -> dict[str, SettledChange]:
     """What did not help in an earlier search."""
     from torchlint.tune.earlier_tuning import settled_by
 
@@ -168,14 +168,25 @@ def _as_it_is_run(request: Request) -> Request:
     return replace(request, threads=max(1, processors() // request.nproc))
 
 
-def _written(result: TuneResult, files: tuple[FixedFile, ...], given: dict[str, Any]) -> int:
-    """Write what is kept, as it was asked for; 2 if a file could not be written."""
-    if given["patch_file"]:
-        write_report(given["patch_file"], result.diff if files else "")
-    if not given["apply"] or not files:
-        return 0
+def _written(
+    result: TuneResult, files: tuple[FixedFile, ...], given: dict[str, Any]
+) -> tuple[TuneResult, int]:
+    """Write what is kept, as it was asked for; the result says what was written. The code is 2 if a
+    file could not be."""
+    from torchlint.files.diffs import unified
     from torchlint.fixes.fixer import apply
 
-    failed = apply(files)
-    print_diagnostics(failed)
-    return 2 if failed else 0
+    written: list[str] = []
+    failed: tuple[Diagnostic, ...] = ()
+    if files and given["patch_file"]:
+        patch = b"".join(unified(each.path, each.before, each.after) for each in files)
+        write_report(given["patch_file"], patch)
+        written.append(given["patch_file"])
+    if files and given["apply"]:
+        failed = apply(files)
+        print_diagnostics(failed)
+        written += sorted({each.path for each in files} - {each.path for each in failed})
+    notes = result.notes
+    if given["patch_file"] and not files:
+        notes += (f"{given['patch_file']} is not written: nothing is faster for certain.",)
+    return replace(result, written=tuple(written), notes=notes), 2 if failed else 0

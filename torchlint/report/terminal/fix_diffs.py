@@ -33,7 +33,7 @@ def fix_diff(findings: Sequence[Finding], excerpts: Excerpts, paint: Paint) -> I
         both = (part.encode("utf-8", "surrogateescape") for part in (text, after))
         lines = list(diff.render(unified("_", *both, context=1), paint))
         # Without the names of the file, which is named above.
-        shown = (line.rstrip() for line in lines[3:])
+        shown = (line.rstrip() for line in lines[2:])
         yield from ([f"cell {cell}:", *shown] if cell else shown)
 
 

@@ -101,10 +101,8 @@ class _TuneText(TextPage):
         most = 100 if details else _NAMED
         lines = [
             line
-            for outcome, changes in words.not_tried(result).items()
-            for line in self.labelled(
-                "not tried", f"{listed(_names(changes), most)}: {outcome.value}"
-            )
+            for reason, changes in words.not_tried(result).items()
+            for line in self.labelled("not tried", f"{listed(_names(changes), most)}: {reason}")
         ]
         before, after = map(words.shares, result.parts)
         step = f"{before} before; {after} after" if result.kept and after else before
@@ -125,6 +123,7 @@ class _TuneText(TextPage):
         noise = [f"noise {percent(result.noise.floor)}"] if result.noise is not None else []
         machine = [result.environment.device, processors(result.environment), *noise]
         lines += self.labelled("machine", *machine)
+        lines += self.labelled("written", *result.written)
         lines += self.command("apply", words.following(result))
         if details and result.diff:
             lines += [

@@ -20,6 +20,7 @@ _EQUAL: Final = {
     Agreement.DIFFERS: "numbers differ as declared",
     Agreement.UNKNOWN: "numbers not compared",
 }
+_STOPPED: Final = 130
 _PARTS: Final = {"data": "input"}
 
 
@@ -66,12 +67,14 @@ def tried_in_vain(result: TuneResult) -> list[TriedChange]:
     ]
 
 
-def not_tried(result: TuneResult) -> dict[Fate, list[TriedChange]]:
+def not_tried(result: TuneResult) -> dict[str, list[TriedChange]]:
     """What was not tried, by the reason."""
-    found: dict[Fate, list[TriedChange]] = {}
+    found: dict[str, list[TriedChange]] = {}
     for each in result.changes:
         if not each.outcome.was_tried:
-            found.setdefault(each.outcome, []).append(each)
+            stopped = each.outcome is Fate.NO_TIME and result.exit == _STOPPED
+            reason = each.why or ("stopped before" if stopped else each.outcome.value)
+            found.setdefault(reason, []).append(each)
     return found
 
 
@@ -86,7 +89,8 @@ def shares(parts: dict[str, float]) -> str:
 
 
 def following(result: TuneResult) -> str:
-    """The command that writes what is kept; empty if there is nothing to write."""
-    if not result.is_faster:
+    """The command that writes what is kept; empty if nothing is, or it is written."""
+    changed = {each.path for each in result.kept}
+    if not result.is_faster or changed <= set(result.written):
         return ""
     return next_command("tune", result.argv, options=result.given, last=("--apply",))
