@@ -166,7 +166,8 @@ def test_torch_has_the_threads_that_it_takes_by_itself(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--tolerance", "2"), "0<=x<=1"),
+        (("--tolerance", "2"), '"2" is not a number from 0 to 1'),
+        (("--tolerance", "nan"), '"nan" is not a number from 0 to 1'),
         (("--memory", "0"), "not a whole number from 1 up"),
         (("--budget", "soon"), "is not a time"),
         (("--patch", "no/such/folder/x"), "no/such/folder"),

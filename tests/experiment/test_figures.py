@@ -30,6 +30,7 @@ def test_a_ratio_has_three_decimals_or_four_figures(value: float | None, said: s
 
 def test_an_interval_is_in_brackets_and_may_be_absent() -> None:
     assert interval((0.9, 1.2)) == "[0.900, 1.200]"
+    assert interval((1e-8, 4e8)) == interval((0.0, math.inf)) == "no interval"
     assert ratio_with_interval(None) == "-"
 
 

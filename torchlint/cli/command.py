@@ -6,6 +6,7 @@ time of a fully cached check.
 
 from __future__ import annotations
 
+import math
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,24 @@ class Count(click.IntRange):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             self.fail(f'"{value}" is not a whole number from {self.min} up; give one.', param, ctx)
+
+
+class Share(click.FloatRange):
+    """A number from 0 to 1."""
+
+    name = "share"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            share = super().convert(value, param, ctx)
+        except click.BadParameter:
+            share = math.nan
+        if math.isnan(share):
+            self.fail(f'"{value}" is not a number from 0 to 1; give one.', param, ctx)
+        return share
 
 
 def refused(option: str, why: str, *, is_flag: bool = False) -> Callable[[Function], Function]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "-"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 TO: Final = "\N{RIGHTWARDS ARROW}"
+_WIDEST: Final = 1e4
 _SIZES: Final = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -31,8 +32,9 @@ def interval(ends: tuple[float, float]) -> str:
 
 
 def is_interval(ends: tuple[float, float]) -> bool:
-    """Whether the ends say anything: a single pair leaves everything between 0 and infinity."""
-    return all(math.isfinite(end) and end > 0 for end in ends)
+    """Whether the ends say anything: a single pair leaves everything between 0 and infinity, and
+    two that disagree leave nearly that."""
+    return all(math.isfinite(end) and end > 0 for end in ends) and ends[1] < _WIDEST * ends[0]
 
 
 def ratio_with_interval(estimate: Estimate | None) -> str:

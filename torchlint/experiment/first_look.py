@@ -154,8 +154,8 @@ class Looker:
     def _failed(self, failed: Failed, who: str, *, code: int, more: str = "") -> ExperimentError:
         if failed.status == NO_GPU:
             return ExperimentError(
-                "This machine has no GPU that torch can use; leave out --device cuda, or run "
-                "verify where one is."
+                "This machine has no GPU that torch can use; leave out --device cuda, or run this "
+                "where one is."
             )
         if failed.kind == "EOFError" and self._request.stdin is None:
             more += " It runs without a standard input; give it one with `< FILE`."

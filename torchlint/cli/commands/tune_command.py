@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.command import Count
+from torchlint.cli.command import Count, Share
 from torchlint.cli.duration import seconds
 from torchlint.cli.measured_reports import OF_TUNING, report, report_options
 from torchlint.cli.options import Options, rule_options
@@ -76,7 +76,7 @@ Exit codes:
 )
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 1),
+    type=Share(),
     default=0.05,
     show_default=True,
     metavar="SHARE",
@@ -98,7 +98,7 @@ Exit codes:
     "not tried again.",
 )
 @click.option("--apply", is_flag=True, help="Write what is kept, if it is faster for certain.")
-@click.option("--patch", "patch_file", metavar="FILE", help="Write what is kept as a patch.")
+@click.option("--patch", "patch_file", metavar="FILE", help="The same, as a patch into FILE.")
 @run_options
 @rule_options
 @report_options(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from torchlint.cli.command import Count
+from torchlint.cli.command import Count, Share
 from torchlint.cli.duration import duration_options
 from torchlint.cli.measured_reports import OF_VERIFICATION, report, report_options
 from torchlint.cli.options import Options, rule_options
@@ -97,7 +97,7 @@ def _bounds(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) 
 )
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 1),
+    type=Share(),
     metavar="SHARE",
     help="How far the mean loss may move if --with or --against computes other numbers on purpose.",
 )

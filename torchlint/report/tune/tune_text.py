@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import duration, listed, percent
+from torchlint.experiment.machine import UNKNOWN_DEVICE
 from torchlint.report.measured.measured_words import processors
 from torchlint.report.measured.text_page import Passage, TextPage, fitted
 from torchlint.report.terminal.columns import clipped, joined, padded, taken
@@ -121,7 +122,9 @@ class _TuneText(TextPage):
         lines += self.labelled("note", *result.notes)
         lines += self.outside(result.side_effects, result.environment.sandbox, details=details)
         noise = [f"noise {percent(result.noise.floor)}"] if result.noise is not None else []
-        machine = [result.environment.device, processors(result.environment), *noise]
+        known = result.environment.device != UNKNOWN_DEVICE
+        device = [result.environment.device] if known else []
+        machine = [*device, processors(result.environment), *noise]
         lines += self.labelled("machine", *machine)
         lines += self.labelled("written", *result.written)
         lines += self.command("apply", words.following(result))
