@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.report.tune.sample_tunings import failed, nothing_helps, tuning
+from torchlint.files import writing
 from torchlint.fixes.fixer import FixedFile
 from torchlint.tune import tuning as session
 
@@ -101,13 +102,27 @@ def test_a_patch_holds_the_bytes_of_the_file(call: Run, tuner: Tuner, here: Path
     assert (here / "fast.patch").read_bytes().splitlines()[3] == b" # caf\xe9"
 
 
+def test_a_patch_that_cannot_be_written_loses_nothing(
+    call: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "fast.patch").write_text("old")
+    (here / "fast.patch").chmod(0o444)
+    monkeypatch.setattr(writing, "why_not", lambda _: "")
+    done = call("--patch", "fast.patch", "--apply", "--json", "out.json")
+    assert done.code == 2
+    assert "fast.patch" in done.err
+    assert done.text.startswith("\N{MULTIPLICATION SIGN}1.300")
+    assert (here / "train.py").read_bytes() == FASTER
+    assert (here / "out.json").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--patch", "train.py"), "--patch train.py is the script"),
         (("--json", "./train.py"), "--json ./train.py is the script"),
         (("--json", "x", "--patch", "x"), "--patch x is the file of --json"),
-        (("--json", "/proc/x"), "/proc/x cannot be written"),
+        (("--json", "/proc/x"), "/proc/x: Cannot write the file"),
     ],
 )
 def test_no_report_takes_the_place_of_another_file(

@@ -13,6 +13,7 @@ import pytest
 from torchlint.files.reading import SourceError
 from torchlint.files.writing import (
     remove_abandoned_drafts,
+    why_not,
     write_atomically,
     write_report,
     write_whole,
@@ -286,3 +287,17 @@ def test_writing_keeps_the_group(tmp_path: Path) -> None:
     os.chown(file, -1, group)
     write_atomically(str(file), b"new")
     assert file.stat().st_gid == group
+
+
+def test_what_cannot_be_written_is_seen_before(tmp_path: Path) -> None:
+    assert why_not(str(tmp_path / "new.json")) == ""
+    assert why_not(os.devnull) == ""
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "not" / "yet.json")
+    assert why_not(str(link)).endswith("No such file or directory.")
+    link.unlink()
+    link.symlink_to(tmp_path / "later.json")
+    assert why_not(str(link)) == ""
+    (tmp_path / "later.json").touch(0o444)
+    assert why_not(str(link)).startswith("The file is read-only")
+    assert sorted(os.listdir(tmp_path)) == ["later.json", "link.json"]

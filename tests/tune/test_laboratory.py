@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime.failures import Failed
 from torchlint.tune import laboratory as laboratory_module
 from torchlint.tune.laboratory import Laboratory, variant
 from torchlint.tune.search import NoTimeError
+from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:
@@ -110,25 +112,60 @@ def test_time_is_compared_per_sample(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pressed(monkeypatch: pytest.MonkeyPatch) -> Laboratory:
-    """At the time 0, where an attempt takes 4 s, a program of a pair 3 s, and the numbers of each
-    program 7 s."""
+    """At the time 0, where an attempt takes 4 s, a program of a pair 3 s, and a run whose numbers
+    are recorded 1 s."""
     lab = laboratory()
     monkeypatch.setattr(laboratory_module.time, "monotonic", lambda: 0.0)
     monkeypatch.setattr(lab, "_attempt_s", lambda: 4.0)
-    monkeypatch.setattr(
-        lab, "_numbers_s", lambda those, together=False: 7.0 * (len(those) if together else 1)
-    )
+    monkeypatch.setattr(lab, "_records_s", float)
+    monkeypatch.setattr(lab, "_first_s", lambda _: 0.0)
     lab.pace_s = 3.0
     return lab
 
 
 def test_no_more_is_tried_than_can_be_measured_and_compared(pressed: Laboratory) -> None:
-    pressed.until = 6 + 7 + 4 * (4 + 6) + 9.0
-    assert pressed.affordable() == 4
-    pressed.until = 6 + 7 + 4 + 5.0
+    each, base, numbers = 4 + 2 * 3, 2 * 3, 2 + 1
+    programs = [("exact",)] * 6
+    pressed.until = base + numbers + 4 * each + each - 1.0
+    assert pressed.affordable(programs, []) == 4
+    pressed.until = 1000.0
+    assert pressed.affordable(programs, []) == 6
+    pressed.until = base + numbers + each - 1.0
+    with pytest.raises(NoTimeError) as late:
+        pressed.affordable(programs, [])
+    assert late.value.seconds == base + numbers + each
+
+
+def test_what_may_change_takes_longer_to_compare(pressed: Laboratory) -> None:
+    seeded, realigned, strays = 2 + 1, 1 + 4 + 1, 3
+    assert pressed._numbers_s([("exact",)]) == seeded
+    assert pressed._numbers_s([("rounds",)]) == seeded + realigned + strays
+    pressed._levels = {0, 3}
+    assert pressed._numbers_s([("rounds",), ("exact",)]) == 2 + 1 + 3
+    pressed.numerics[("rounds",)] = numerics(Agreement.ROUNDING)
+    assert pressed._numbers_s([("rounds",)]) == 0
+
+
+def test_numbers_that_were_compared_stay_where_the_others_have_no_time(
+    pressed: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compare(run: Any, declared: Any) -> Any:
+        run([RunRequest(ORIGINAL, 0), *(RunRequest(each, 0) for each in declared)])
+        yield variant(("exact",)).name, numerics(Agreement.BITWISE)
+        shaken = [RunRequest(ORIGINAL, 3, perturb=draw) for draw in (1, 2, 3)]
+        run([*shaken, *(RunRequest(each, 3) for each in declared)])
+        raise AssertionError
+
+    pressed._recorder = SimpleNamespace(  # type: ignore[assignment]
+        run=lambda requests: [None] * len(requests), know=lambda _: None
+    )
+    pressed._watcher = SimpleNamespace(stage=lambda *_, **__: None)  # type: ignore[assignment]
+    monkeypatch.setattr(laboratory_module, "compare", compare)
+    monkeypatch.setattr(pressed, "_numbers_s", lambda _: 0.0)
+    pressed.until = 3.5
+    assert pressed.wrong_numbers([("exact",), ("rounds",)]) == ["", None]
     with pytest.raises(NoTimeError):
-        pressed.affordable()
-    assert pressed.lacked_s == 6 + 7 + 4 + 6
+        pressed.wrong_numbers([("rounds",)])
 
 
 def test_the_numbers_of_the_first_are_compared_where_not_all_fit(
@@ -142,7 +179,7 @@ def test_the_numbers_of_the_first_are_compared_where_not_all_fit(
 
     monkeypatch.setattr(pressed, "_compare", compare)
     pressed._watcher = SimpleNamespace(stage=lambda *_, **__: None)  # type: ignore[assignment]
-    pressed.until = 15.0
+    pressed.until = 2 + 1 + 6 + 3 + 1.5
     assert pressed.wrong_numbers([("exact",), ("rounds",), ("draws",)]) == ["", "", None]
     assert compared == [("exact",), ("rounds",)]
 

@@ -53,6 +53,7 @@ class Machine:
     lucky: set[str] = field(default_factory=set)
     attempted: list[Program] = field(default_factory=list)
     measured: list[Program] = field(default_factory=list)
+    waited: list[Sequence[Program]] = field(default_factory=list)
 
     def attempt(self, programs: Sequence[Program]) -> list[Attempt]:
         self.attempted += programs
@@ -79,8 +80,9 @@ class Machine:
     def unfit(self, program: Program) -> str:
         return "there is no place" if _has(self.unmade, program) else ""
 
-    def affordable(self) -> int:
-        return 6
+    def affordable(self, programs: Sequence[Program], waiting: Sequence[Program]) -> int:
+        self.waited += [waiting]
+        return len(programs)
 
     def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
         return ["the loss is another" if _has(self.wrong, each) else "" for each in programs]
@@ -278,10 +280,10 @@ def test_what_is_left_after_wrong_numbers_has_to_be_faster_than_before() -> None
 
 def test_what_is_not_faster_after_all_is_not_kept() -> None:
     found = search(Machine(faster(a=2.0)), Change("a"))
-    found.give_up("in more pairs", -0.02)
+    found.give_up("in more pairs")
     assert found.best == ()
     assert outcomes(found) == {"a": "NO_GAIN"}
-    assert found.tried["a"].alone == -0.02
+    assert found.tried["a"].alone == pytest.approx(math.log(2))
 
 
 def test_what_looks_a_little_faster_once_is_measured_again() -> None:
@@ -296,7 +298,7 @@ def test_without_time_the_best_that_was_compared_is_kept() -> None:
     found = search(machine, *map(Change, "abc"))
     assert found.is_late
     assert found.best == ("a",)
-    assert outcomes(found) == {"a": "KEPT", "b": "NO_TIME", "c": "NO_TIME"}
+    assert outcomes(found) == {"a": "KEPT", "b": "UNSETTLED", "c": "UNSETTLED"}
 
 
 def test_what_was_measured_in_time_counts() -> None:
@@ -332,7 +334,7 @@ def test_what_was_measured_and_not_compared_says_so() -> None:
     found = search(Hurried(faster(a=8.0, b=1.0)), *map(Change, "ab"))
     assert found.best == ()
     assert found.is_late
-    assert found.tried["a"].outcome is Fate.UNCOMPARED
+    assert found.tried["a"].outcome is Fate.UNSETTLED
     assert found.tried["a"].alone == pytest.approx(math.log(8))
 
 
@@ -348,11 +350,43 @@ def test_runs_that_disagree_are_told_from_no_gain() -> None:
 
 def test_no_more_is_tried_at_once_than_there_is_time_for() -> None:
     class Slow(Machine):
-        def affordable(self) -> int:
-            return 2
+        def affordable(self, programs: Sequence[Program], waiting: Sequence[Program]) -> int:
+            return min(2, super().affordable(programs, waiting))
 
     machine = Slow(faster(a=2.0))
     search(machine, *map(Change, "abc"))
     assert machine.attempted[:2] == [("a",), ("b",)]
     assert machine.measured[:2] == [("a",), ("b",)]
     assert machine.attempted[2] == ("c",)
+    assert machine.waited[1] == [("a",)]  # whose numbers are still to be compared
+
+
+def test_what_is_right_is_kept_where_there_is_no_time_for_the_others() -> None:
+    class Hurried(Machine):
+        def wrong_numbers(self, programs: Sequence[Program]) -> list[str | None]:  # type: ignore[override]
+            if ("b",) in programs and ("a",) not in programs:
+                raise NoTimeError(30.0)
+            return ["" if "b" not in each else None for each in programs]
+
+    found = search(Hurried(faster(a=2.0, b=1.5, c=1.0)), *map(Change, "abc"))
+    assert found.best == ("a",)
+    assert found.tried["b"].outcome is Fate.UNSETTLED
+    assert found.is_late
+
+
+def test_what_had_no_time_at_first_is_compared_if_the_others_were_quick() -> None:
+    class Careful(Machine):
+        """Compares one at a time, since each might have taken all of the time."""
+
+        def wrong_numbers(self, programs: Sequence[Program]) -> list[str | None]:  # type: ignore[override]
+            return ["", *[None] * (len(programs) - 1)]
+
+    found = search(Careful(faster(a=2.0, b=1.5, c=1.3)), *map(Change, "abc"))
+    assert found.best == ("a", "b", "c")
+
+
+def test_what_compiles_is_tried_alone_and_last() -> None:
+    machine = Machine(faster(a=2.0, b=1.0, c=1.0))
+    search(machine, Change("a", compiles=True), Change("b", compiles=True), Change("c"))
+    assert [len(each) for each in machine.attempted[:3]] == [1, 1, 1]
+    assert machine.measured[:3] == [("c",), ("a",), ("b",)]

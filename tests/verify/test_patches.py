@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from torchlint.experiment.errors import ExperimentError
+from torchlint.files.diffs import unified
 from torchlint.verify.compared.patches import patched
 
 BEFORE = "import torch\n\nrate = 0.9\nprint(rate)\n"
@@ -103,3 +104,13 @@ def test_without_git_the_need_is_named(project, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
     with pytest.raises(ExperimentError, match="install git"):
         patched(write(tmp_path, DIFF), str(project))
+
+
+@pytest.mark.parametrize("name", ['tré"\\in.py', "a b.py"])
+def test_names_that_git_quotes_are_understood(tmp_path, name):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / name).write_text(BEFORE)
+    after = BEFORE.replace("0.9", "0.8").encode()
+    diff = unified(name, BEFORE.encode(), after).decode()
+    found = patched(write(tmp_path, diff), str(tmp_path / "project"))
+    assert found == {os.path.realpath(tmp_path / "project" / name): (BEFORE.encode(), after)}

@@ -54,16 +54,11 @@ def must_be_writable(output_file: str) -> None:
         raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")
     if not os.path.basename(output_file) or os.path.isdir(output_file):
         raise click.ClickException(f"`{output_file}` is not a file; name one to write.")
-    if not os.path.lexists(output_file):
-        import tempfile
+    from torchlint.files import writing
 
-        try:  # root may write wherever a file can be made
-            tempfile.TemporaryFile(dir=folder or ".").close()
-        except OSError as error:
-            why = os.strerror(error.errno or 0)
-            raise click.ClickException(f"{output_file} cannot be written: {why}.") from None
-    elif not os.access(output_file, os.W_OK):
-        raise click.ClickException(f"{output_file} cannot be written; give another file.")
+    why = writing.why_not(output_file)
+    if why:
+        raise click.ClickException(f"{output_file}: {why}")
 
 
 def write_baseline(baseline: Baseline, entries: tuple[BaselineEntry, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +24,8 @@ _ESCAPES = {
     34: b'\\"',
     92: b"\\\\",
 }
+_SIGNS = {escape: bytes([byte]) for byte, escape in _ESCAPES.items()}
+_ESCAPE = re.compile(rb'\\(?:[0-7]{3}|[abtnvfr"\\])')
 Change = tuple[int, int, int, int]
 """Lines `i:j` of the old file become lines `k:l` of the new one."""
 
@@ -144,3 +147,13 @@ def _quoted(name: str) -> bytes:
         for byte in data
     )
     return b'"' + b"".join(signs) + b'"'
+
+
+def unquoted(name: bytes) -> bytes:
+    """What stands between the quotes of a name that git has quoted, as it is."""
+
+    def sign(found: re.Match[bytes]) -> bytes:
+        escape = found[0]
+        return _SIGNS.get(escape) or bytes([int(escape[1:], 8) & 0xFF])
+
+    return _ESCAPE.sub(sign, name)

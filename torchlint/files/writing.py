@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,8 @@ from torchlint.files.reading import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_WRITABLE: Final = 0o222
+_READ_ONLY: Final = "The file is read-only; make it writable first."
 _DRAFT: Final = re.compile(r"\.torchlint-([0-9]{1,10})-[a-z0-9_]{8}\.draft")
 """The name of a draft: who writes it, and letters that make it unique."""
 
@@ -31,8 +34,8 @@ def write_atomically(path: str, data: bytes) -> None:
         before = os.stat(target)
         # Replacing needs no right to write the file itself, and root needs none at all; a
         # read-only file is left alone nevertheless.
-        if not before.st_mode & 0o222 or not os.access(target, os.W_OK):
-            raise SourceError(path, "The file is read-only; make it writable first.", kind="write")
+        if not before.st_mode & _WRITABLE or not os.access(target, os.W_OK):
+            raise SourceError(path, _READ_ONLY, kind="write")
         _put(target, data, before)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -53,6 +56,21 @@ def write_whole(path: str, data: bytes) -> None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a possible file name"
         raise SourceError(path, f"Cannot write the file: {reason}.", kind="write") from error
+
+
+def why_not(path: str) -> str:
+    """Why a report cannot be written there, as far as that can be seen; else empty."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return ""  # a device or a pipe
+    real = os.path.realpath(path)
+    try:
+        if os.path.isfile(real) and not os.stat(real).st_mode & _WRITABLE:
+            return _READ_ONLY
+        # Root may write wherever a file can be made.
+        tempfile.TemporaryFile(dir=os.path.dirname(real)).close()
+    except OSError as error:
+        return f"Cannot write the file: {error.strerror or error}."
+    return ""
 
 
 def write_report(path: str, data: bytes) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _OPEN: Final = frozenset(
     {
-        *(Fate.KEPT, Fate.UNCOMPARED, Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NO_TIME),
+        *(Fate.KEPT, Fate.UNSETTLED, Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NO_TIME),
         *(Fate.NUMBERS, Fate.MEMORY, Fate.UNFIT),
     }
 )

@@ -6,7 +6,7 @@ import math
 import random
 import time
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,14 @@ from torchlint.runtime.probe.run_settings import MEASURE, SURVEY
 from torchlint.runtime.survey_reader import survey
 from torchlint.tune.search import Attempt, NoTimeError
 from torchlint.tune.workbench import UnfitError
-from torchlint.verify.numbers.agreement import RANDOM, compare
+from torchlint.verify.numbers.agreement import (
+    DRAWS,
+    RANDOM,
+    REALIGNED,
+    SEEDED,
+    RunRequest,
+    compare,
+)
 from torchlint.verify.numbers.recorder import VariantRecorder
 from torchlint.verify.numbers.tolerance import move_in_words, moved_by
 from torchlint.verify.result import Agreement, Numerics
@@ -40,11 +47,11 @@ if TYPE_CHECKING:
     from torchlint.runtime.workspace import Workspace
     from torchlint.tune.tune_watcher import TuneWatcher
     from torchlint.tune.workbench import Workbench
+    from torchlint.verify.numbers.traces import Trace
 
     Program = tuple[str, ...]
 
 PAIRS: Final = 2
-_MANY: Final = 1_000
 _MOST_BLOCKS: Final = 6
 _STARTS: Final = 8
 """Of a program, until it is kept."""
@@ -71,7 +78,6 @@ class Laboratory:
         numerics: of each program whose numbers were compared.
         accepted: why a program was accepted whose numbers differ.
         pace_s: seconds that one program takes in one pair, the longest so far.
-        lacked_s: seconds of the first thing that there was no time for.
     """
 
     def __init__(
@@ -92,7 +98,6 @@ class Laboratory:
         self.numerics: dict[Program, Numerics] = {}
         self.accepted: dict[Program, str] = {}
         self.pace_s = 0.0
-        self.lacked_s = 0.0
         self.until = until
         self._request = request
         self._bench = bench
@@ -106,6 +111,7 @@ class Laboratory:
         self._random = random.Random(request.seed)  # noqa: S311 - an order, not a secret
         self._recorder: VariantRecorder | None = None
         self._broken: set[Program] = set()
+        self._levels: set[int] = set()
         self._apart = room < 2
         self._attempts_s: list[float] = []
 
@@ -117,11 +123,16 @@ class Laboratory:
 
     def attempt(self, programs: Sequence[Program]) -> list[Attempt | None]:
         """Run each for some steps, several side by side."""
+        found = {
+            each: self._told(each, self.surveys[each]) for each in programs if each in self.surveys
+        }
+        new = [each for each in programs if each not in found]
+        if not new:
+            return [found[each] for each in programs]
         self._require_s(self._attempt_s())
         self._watcher.stage("Trying changes", of=None)
-        found: dict[Program, Attempt] = {}
         runs: dict[Program, Job] = {}
-        for program in programs:
+        for program in new:
             try:
                 runs[program] = self._jobs.job(variant(program), SURVEY)
             except UnfitError as error:
@@ -130,13 +141,17 @@ class Laboratory:
             if self._is_late(self._attempt_s()):
                 break
             begun = time.monotonic()
+            limit_s = self._compiling_s() if self._compile(few) else math.inf
             seen = attempts(
-                self._survey, [runs[each] for each in few], self._workspace, at_once=self._at_once
+                partial(self._survey, compiling_s=limit_s),
+                [runs[each] for each in few],
+                self._workspace,
+                at_once=self._at_once,
             )
             for program, each in zip(few, seen, strict=True):
                 if isinstance(each, Failed) and len(few) > 1 and each.status != TIMEOUT:
-                    each = self._alone(runs[program])
-                found[program] = self._told(program, each)
+                    each = self._alone(runs[program], limit_s)
+                found[program] = self._told(program, each, limit_s)
             self._attempts_s.append(time.monotonic() - begun)
         return [found.get(each) for each in programs]
 
@@ -147,15 +162,16 @@ class Laboratory:
             return str(error)
         return ""
 
-    def affordable(self) -> int:
-        """Nothing is measured whose numbers there would be no time to compare."""
+    def affordable(self, programs: Sequence[Program], waiting: Sequence[Program]) -> int:
         if self.until is None:
-            return _MANY
+            return len(programs)
         pace_s = self._pace_s()
         each_s = self._attempt_s() / self._at_once + PAIRS * pace_s
-        rest_s = PAIRS * pace_s + self._numbers_s([()])
+        dearest = max(programs, key=lambda each: bool(self._bench.may_change(each)))
+        rest_s = PAIRS * pace_s + self._numbers_s([*waiting, dearest])
         self._require_s(rest_s + each_s)
-        return max(1, int((self.until - time.monotonic() - rest_s) / each_s))
+        fit = int((self.until - time.monotonic() - rest_s) / each_s)
+        return max(1, min(len(programs), fit))
 
     def _pace_s(self) -> float:
         """Seconds that one program takes in one pair."""
@@ -175,23 +191,25 @@ class Laboratory:
         seen = self._look.original
         return median(self._attempts_s or [seen.start_s + sum(seen.times)])
 
-    def _alone(self, job: Job) -> Survey | Failed:
-        return attempts(self._survey, [job], self._workspace, at_once=1)[0]
+    def _alone(self, job: Job, limit_s: float) -> Survey | Failed:
+        look = partial(self._survey, compiling_s=limit_s)
+        return attempts(look, [job], self._workspace, at_once=1)[0]
 
-    def _survey(self, job: Job) -> Survey:
-        compiling_s = self._compiling_s()
+    def _compile(self, programs: Sequence[Program]) -> bool:
+        return any(self._compiles(each, ()) for each in programs)
+
+    def _survey(self, job: Job, compiling_s: float) -> Survey:
         return survey(job, self._workspace, timeout_s=self._patience_s, compiling_s=compiling_s)
 
     def _compiling_s(self) -> float:
         """How long a program may compile: what is worth trying is started several times more."""
         left_s = math.inf if self.until is None else self.until - time.monotonic()
-        return max(_LEAST_COMPILING_S, left_s / _STARTS)
+        return max(_LEAST_COMPILING_S, left_s / _STARTS) + self._attempt_s()
 
-    def _told(self, program: Program, seen: Survey | Failed) -> Attempt:
+    def _told(self, program: Program, seen: Survey | Failed, limit_s: float = math.inf) -> Attempt:
         if isinstance(seen, Failed):
-            late = seen.status == TIMEOUT
-            compiles = late and self._compiles(program, ())
-            why = "it compiles longer than the budget allows" if compiles else seen.message
+            late = seen.status == TIMEOUT and limit_s < self._patience_s
+            why = "it compiles longer than the budget allows" if late else seen.message
             return Attempt(why, late=late)
         if seen.anchor != self.anchor:
             return Attempt(f"it takes other steps ({seen.words or 'none'})")
@@ -209,7 +227,7 @@ class Laboratory:
         """In pairs of new processes that take turns; programs that compile apart from others,
         which they would let wait. Time for what has to follow is left: without their numbers, no
         programs are kept."""
-        left_s = self._numbers_s(others)
+        left_s = self._numbers_s(others[:1])
         groups = list(self._groups(base, others, left_s))
         logs: dict[Program, list[float]] = {}
         self._watcher.stage("Measuring changes", of=PAIRS * len(groups))
@@ -220,9 +238,9 @@ class Laboratory:
                 for each, value in self._pair(base, group, left_s).items():
                     logs.setdefault(each, []).extend([] if value is None else [value])
             except NoTimeError:
+                if not logs:
+                    raise
                 break
-        if not logs:
-            raise NoTimeError
         return [logs.get(each) for each in others]
 
     def _groups(
@@ -312,12 +330,15 @@ class Laboratory:
         """Compared with the original's; a difference that was declared is accepted while the mean
         loss stays within the tolerance."""
         new = [each for each in programs if each not in self.numerics]
-        while len(new) > 1 and self._is_late(self._numbers_s(new, together=True)):
+        while len(new) > 1 and self._is_late(self._numbers_s(new)):
             new.pop()
-        if new:
-            self._require_s(self._numbers_s(new, together=True))
-            self._watcher.stage("Comparing the numbers", of=None)
-            self._compare(new)
+        try:
+            if new:
+                self._watcher.stage("Comparing the numbers", of=None)
+                self._compare(new)
+        except NoTimeError:
+            if not any(each in self.numerics for each in programs):
+                raise
         return [self._wrong(each) if each in self.numerics else None for each in programs]
 
     def _compare(self, programs: Sequence[Program]) -> None:
@@ -327,7 +348,7 @@ class Laboratory:
         while names:
             declared = {name: self._bench.may_change(each) for name, each in names.items()}
             try:
-                for name, numerics in compare(recorder.run, declared):
+                for name, numerics in compare(self._recorded, declared):
                     self.numerics[names.get(name, ())] = numerics
                 return
             except Failed as failed:
@@ -337,6 +358,22 @@ class Laboratory:
                 why = f"it fails when they are recorded: {failed.message}"
                 self.numerics[program] = Numerics(Agreement.UNKNOWN, why)
                 self._broken.add(program)
+
+    def _recorded(self, requests: Sequence[RunRequest]) -> Sequence[Trace]:
+        """
+        Raises:
+            NoTimeError: they would end too late; what was compared before stays.
+        """
+        recorder = self._recorder
+        assert recorder is not None
+        levels = {each.level for each in requests}
+        programs = {each.variant for each in requests} - {ORIGINAL}
+        known = levels <= self._levels
+        runs = sum(each.variant in programs or not known for each in requests)
+        self._require_s(self._records_s(runs))
+        traces = recorder.run(requests)
+        self._levels |= levels
+        return traces
 
     def _wrong(self, program: Program) -> str:
         found = self.numerics[program]
@@ -369,17 +406,33 @@ class Laboratory:
             timeout_s=self._patience_s,
         )
 
-    def _numbers_s(self, programs: Sequence[Program], *, together: bool = False) -> float:
-        """Seconds that it takes to compare programs, if none is bitwise equal: all of them, or that
-        which takes longest."""
-        seen = self._look.original
-        record_s = seconds_of_record(self._plan, seen)
-        first_s = [
-            times[0] for each in programs if (times := self.surveys.get(each, seen).times)
-        ] or [0.0]
-        runs = 2 * (len(programs) if together else 1) + (0 if self._recorder else 6)
-        starts_s = 2 * (sum(first_s) if together else max(first_s))
-        return math.ceil(runs / self._at_once) * record_s + starts_s
+    def _numbers_s(self, programs: Sequence[Program]) -> float:
+        """Seconds that it takes to compare programs, as far as their numbers are not known: those
+        that declare nothing are taken to be bitwise equal."""
+        new = [each for each in dict.fromkeys(programs) if each not in self.numerics]
+        if not new:
+            return 0.0
+        seconds = self._records_s((0 if SEEDED in self._levels else 2) + len(new))
+        declared = [each for each in new if self._bench.may_change(each)]
+        if declared:
+            if REALIGNED not in self._levels:
+                seconds += self._records_s(1) + self._records_s(DRAWS + 1)
+            seconds += self._records_s(len(declared)) + self._records_s(DRAWS * len(declared))
+        return seconds + self._starts_s(new) + DRAWS * self._starts_s(declared)
+
+    def _records_s(self, runs: int) -> float:
+        """Seconds of so many runs whose numbers are recorded."""
+        at_once = math.ceil(runs / self._at_once)
+        return at_once * seconds_of_record(self._plan, self._look.original)
+
+    def _starts_s(self, programs: Sequence[Program]) -> float:
+        """Seconds that their first steps take longer than those of the original, as to compile."""
+        first = self._first_s(())
+        return sum(max(0.0, self._first_s(each) - first) for each in programs)
+
+    def _first_s(self, program: Program) -> float:
+        seen = self.surveys.get(program, self._look.original)
+        return seen.times[0] if seen.times else 0.0
 
     def _require_s(self, seconds: float) -> None:
         """
@@ -387,8 +440,7 @@ class Laboratory:
             NoTimeError: what takes so long would end too late.
         """
         if self._is_late(seconds):
-            self.lacked_s = self.lacked_s or seconds
-            raise NoTimeError
+            raise NoTimeError(seconds)
 
     def _is_late(self, seconds: float) -> bool:
         return self.until is not None and time.monotonic() + seconds > self.until

@@ -37,7 +37,7 @@ class Fate(str, Enum):
     """What became of a candidate."""
 
     KEPT = "kept"
-    UNCOMPARED = "looked faster, and there was no time to compare its numbers"
+    UNSETTLED = "looked faster, and the search ended before that was settled"
     NO_GAIN = "no gain"
     SLOWER = "slower"
     REPLACED = "another value is better"
@@ -57,9 +57,7 @@ class Fate(str, Enum):
         return self not in (Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NOT_RUN, Fate.NO_TIME)
 
 
-_FINAL: Final = frozenset(
-    {Fate.NUMBERS, Fate.MEMORY, Fate.FAILED, Fate.YOURS, Fate.UNFIT, Fate.NOT_RUN}
-)
+_FINAL: Final = frozenset({Fate.NUMBERS, Fate.MEMORY, Fate.FAILED, Fate.YOURS, Fate.NOT_RUN})
 _HELPED: Final = frozenset({Fate.REPLACED, Fate.REDUNDANT})
 
 
@@ -103,7 +101,15 @@ class Attempt:
 
 
 class NoTimeError(Exception):
-    """What was asked for does not fit into the time that is left."""
+    """What was asked for does not fit into the time that is left.
+
+    Args:
+        seconds: that it would take; 0: not known.
+    """
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 class Lab(Protocol):
@@ -129,9 +135,11 @@ class Lab(Protocol):
     def unfit(self, program: tuple[str, ...]) -> str:
         """Why a program cannot be made; empty if it can."""
 
-    def affordable(self) -> int:
-        """How many programs, at least one, can be attempted, measured and compared in the time
-        that is left."""
+    def affordable(
+        self, programs: Sequence[tuple[str, ...]], waiting: Sequence[tuple[str, ...]]
+    ) -> int:
+        """How many of these programs, the first and at least one, can be attempted and measured in
+        the time that is left, if the numbers of those that wait, and of one more, are compared."""
 
 
 class ChangeSearch:
@@ -145,6 +153,8 @@ class ChangeSearch:
     Attributes:
         best: the fastest program that is known to be right.
         tried: what became of each candidate.
+        is_late: there was no time for something.
+        lacked_s: seconds of what there was no time for at the end.
     """
 
     def __init__(
@@ -159,6 +169,7 @@ class ChangeSearch:
         self.best: tuple[str, ...] = ()
         self.tried: dict[str, TriedCandidate] = {}
         self.is_late = False
+        self.lacked_s = 0.0
         self._has_ended = False
         self._candidates = {each.id: each for each in candidates}
         self._lab = lab
@@ -173,8 +184,8 @@ class ChangeSearch:
                 for _ in range(MOST_PASSES):
                     if not self._pass(compiles=compiles):
                         break
-        except NoTimeError:
-            self.is_late = True
+        except NoTimeError as error:
+            self._ends_for(error)
         self._note_the_rest()
         self._has_ended = True
 
@@ -189,15 +200,15 @@ class ChangeSearch:
             self._note_the_rest()
         return self.best
 
-    def give_up(self, why: str, together: float) -> None:
-        """What was kept is not faster after all.
-
-        Args:
-            together: the logarithm of how many times faster it is.
-        """
+    def give_up(self, why: str) -> None:
+        """What was kept is not faster after all."""
         for each in self.best:
-            self._note(each, Fate.NO_GAIN, why, alone=together, is_told=False)
+            self._note(each, Fate.NO_GAIN, why, alone=self.tried[each].alone, is_told=False)
         self.best = ()
+
+    def _ends_for(self, error: NoTimeError) -> None:
+        self.is_late = True
+        self.lacked_s = error.seconds
 
     def _pass(self, *, compiles: bool) -> bool:
         """Try what may pay beside the best program so far; whether that made it faster.
@@ -211,18 +222,31 @@ class ChangeSearch:
         ]
         if not todo:
             return False
+        todo.sort(key=lambda each: self._candidates[each].compiles)
         gains: dict[str, float] = {}
         try:
             while todo:
-                few = min(_SLICE, self._lab.affordable())
+                few = self._fitting(todo[:_SLICE], gains)
                 gains.update(self._gains(todo[:few]))
                 todo = todo[few:]
-        except NoTimeError:
+        except NoTimeError as error:
             if not gains:
                 raise
-            self.is_late = True
+            self._ends_for(error)
         helpful = self._best_of_slots(gains)
         return self._combine({each: gains[each] for each in helpful}) if helpful else False
+
+    def _fitting(self, todo: Sequence[str], gains: Mapping[str, float]) -> int:
+        """How many to try before the others; what compiles takes longer than anybody knows, so
+        that it is tried alone."""
+        eager = [each for each in todo if not self._candidates[each].compiles]
+        programs = [self._with(self.best, [each]) for each in eager or todo[:1]]
+        return self._lab.affordable(programs, [(each,) for each in self._strongest(gains)])
+
+    def _strongest(self, gains: Mapping[str, float]) -> list[str]:
+        """Of each slot that which gains most."""
+        ordered = sorted(gains, key=lambda each: gains[each])
+        return [*{self._candidates[each].slot: each for each in ordered}.values()]
 
     def _gains(self, todo: Sequence[str]) -> dict[str, float]:
         """Those that make the best program faster, and by how much."""
@@ -243,7 +267,7 @@ class ChangeSearch:
             if gain >= LEAST_GAIN and sum(log > 0 for log in logs) > len(logs) / 2:
                 if self._candidates[each].samples == 1:
                     gains[each] = gain
-                    self._note(each, Fate.UNCOMPARED, alone=gain, is_told=False)
+                    self._note(each, Fate.UNSETTLED, alone=gain, is_told=False)
                 else:
                     self._note(each, Fate.YOURS, alone=gain)
             else:
@@ -275,6 +299,10 @@ class ChangeSearch:
     def _again(self, known: TriedCandidate, ceiling: float) -> bool:
         if known.outcome in _FINAL:
             return False
+        if known.outcome is Fate.UNSETTLED:
+            return True
+        if known.outcome is Fate.UNFIT:
+            return not self._lab.unfit(self._with(self.best, [known.id]))
         if known.outcome is Fate.NOT_LIMITING:
             return ceiling >= LEAST_CEILING
         return known.step_s > _SHRUNK * sum(self._parts.values())
@@ -314,12 +342,16 @@ class ChangeSearch:
             if found is None:
                 self.is_late = True
             elif found.late:
+                self.is_late = True
                 self._note(each, Fate.NO_TIME, found.failed)
             elif found.unfit and self.best:
                 if each not in self.tried:
                     self._note(each, Fate.UNFIT, found.failed)
             elif found.failed:
-                self._note(each, Fate.FAILED, found.failed)
+                worked = self.tried.get(each)
+                alone = worked.alone if worked is not None else None
+                fate = Fate.FAILED if alone is None else Fate.UNFIT
+                self._note(each, fate, found.failed, alone=alone)
             elif self._is_heavy(found):
                 self._note(each, Fate.MEMORY, f"{found.memory_mb:.0f} MB")
             else:
@@ -359,13 +391,18 @@ class ChangeSearch:
         chosen: list[str] = []
         while slots:
             firsts = [those[0] for those in slots.values()]
-            for each, wrong in zip(firsts, self._judged(firsts), strict=True):
+            try:
+                judged = self._judged(firsts)
+            except NoTimeError as error:
+                if not chosen:
+                    raise
+                self._ends_for(error)
+                break
+            for each, wrong in zip(firsts, judged, strict=True):
+                if wrong is None:
+                    continue
                 slot = self._candidates[each].slot
                 slots[slot].remove(each)
-                if wrong is None:
-                    self.is_late = True
-                    del slots[slot]
-                    continue
                 if wrong:
                     self._note(each, Fate.NUMBERS, wrong, alone=gains[each])
                     if not slots[slot]:
@@ -392,17 +429,25 @@ class ChangeSearch:
         single = self._with(before, [first])
         if not before:
             self.best = single  # its numbers were compared
-        whole, found = self._that_runs(before, list(gains), gains)
+        whole = self._that_runs(before, list(gains), gains)
         if len(whole) > 1:
             whole = self._needed(whole, single)
         self.best = self._with_right_numbers(whole, before)
-        if found is not None:
-            self._parts = dict(found.parts)
+        self._look_at_the_best()
         self._replaced(before)
         for each in self.best:
             if each not in before:
                 self._told(self.tried[each])
         return self.best != before
+
+    def _look_at_the_best(self) -> None:
+        """Where a step of the best program goes."""
+        try:
+            (found,) = self._lab.attempt([self.best])
+        except NoTimeError:
+            return  # what was known before is a guess
+        if found is not None and not found.failed:
+            self._parts = dict(found.parts)
 
     def _that_go_together(
         self, before: tuple[str, ...], gains: Mapping[str, float]
@@ -419,7 +464,7 @@ class ChangeSearch:
 
     def _that_runs(
         self, before: tuple[str, ...], helpful: Sequence[str], gains: Mapping[str, float]
-    ) -> tuple[tuple[str, ...], Attempt | None]:
+    ) -> tuple[str, ...]:
         """As many of the candidates as run together; the weakest is left out first."""
         left = list(helpful)
         while True:
@@ -428,9 +473,9 @@ class ChangeSearch:
             if found is None:
                 raise NoTimeError
             if not found.failed and not self._is_heavy(found):
-                return whole, found
+                return whole
             if len(left) == 1:
-                return whole, None
+                return whole
             last = left.pop()
             outcome = Fate.UNFIT if found.failed else Fate.MEMORY
             why = found.failed or f"{found.memory_mb:.0f} MB with the others"
@@ -506,7 +551,7 @@ class ChangeSearch:
             if each in self.best:
                 self.tried[each].outcome = Fate.KEPT
             elif known is not None and known.outcome is Fate.KEPT:
-                known.outcome = Fate.NO_TIME if self.is_late else Fate.REDUNDANT
+                known.outcome = Fate.UNSETTLED if self.is_late else Fate.REDUNDANT
             elif known is None:
                 known = self.tried.get(self._first_way(candidate))
                 waits = candidate.compiles and known is not None and known.outcome.was_tried

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.config.settings import parse_torch
 from torchlint.experiment.earlier_json import digests
 from torchlint.experiment.errors import ExperimentError
-from torchlint.experiment.figures import duration
+from torchlint.experiment.figures import TIMES, duration
 from torchlint.experiment.machine import environment, hardware
 from torchlint.experiment.plan import declare
 from torchlint.experiment.rounds import Rounds
@@ -231,8 +231,8 @@ class _Tuning(Session["Workbench", TuneResult]):
         noise, total = self._judged(best)
         code, summary = self._conclusion(noise, total)
         if search is not None and total is not None and _is_no_faster(total):
-            together = math.log(total.estimate.ratio) if total.estimate else 0.0
-            search.give_up("with all that looked faster, in more pairs", together)
+            ratio = f"{TIMES}{total.estimate.ratio:.2f}" if total.estimate else "no faster"
+            search.give_up(f"{ratio} in more pairs, with all that looked faster")
             best, total = (), None
         after = lab.surveys.get(best) if lab and best else seen
         if code == 0 and total is not None and total.verdict is Verdict.CONFIRMED:
@@ -302,7 +302,7 @@ class _Tuning(Session["Workbench", TuneResult]):
         """Nothing is kept: of what was tried, or of all there is."""
         if search is None or not search.is_late:
             return 0, _NOTHING
-        lacked_s = self._lab.lacked_s if self._lab else 0.0
+        lacked_s = search.lacked_s
         why = f": what comes next takes about {duration(lacked_s)}" if lacked_s else ""
         return OUT_OF_TIME, f"{_TOO_SHORT}{why}; give more with --budget."
 

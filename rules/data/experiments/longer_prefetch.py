@@ -16,7 +16,7 @@ from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_
 from torchlint.analysis.loading.loaders import loader_of
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
-_WORKERS, _AHEAD = 5, 11
+_WORKERS = 5
 _BATCHES = (4, 8)
 
 experiment = Experiment("workers prepare more batches ahead", speeds=("data",))
@@ -36,7 +36,7 @@ def _with_workers(module: Module) -> list[cst.Call]:
 
 
 def _ahead(module: Module, call: cst.Call, batches: int) -> Edit | None:
-    given = module.argument(call, "prefetch_factor", _AHEAD)
+    given = module.argument(call, "prefetch_factor")
     if given is None:
         return edits.add_argument(module, call, f"prefetch_factor={batches}")
     return edits.replace(module, given, str(batches))
@@ -45,8 +45,8 @@ def _ahead(module: Module, call: cst.Call, batches: int) -> Edit | None:
 @experiment.proposes
 def _propose(module: Module, _bench: Bench) -> Iterator[Proposal]:
     calls = _with_workers(module)
-    now = {module.literal(module.argument(call, "prefetch_factor", _AHEAD)) for call in calls}
+    now = [module.literal(module.argument(call, "prefetch_factor")) for call in calls]
     for batches in _BATCHES:
-        if now != {batches}:
+        if all(not isinstance(known, int) or known < batches for known in now):
             changes = [_ahead(module, call, batches) for call in calls]
             yield Proposal(str(batches), f"Pass `prefetch_factor={batches}`", changes)

@@ -57,8 +57,8 @@ def _with(module: Module, call: cst.Call, workers: int) -> Iterator[Edit]:
     """The edits that give a loader so many workers, kept from one epoch to the next unless the
     dataset changes between epochs, of which they have their first copy."""
     given = module.argument_node(call, "num_workers", _WORKERS)
-    kept = module.argument_node(call, "persistent_workers", 13)
-    ahead = module.argument_node(call, "prefetch_factor", 11)
+    kept = module.argument_node(call, "persistent_workers")
+    ahead = module.argument_node(call, "prefetch_factor")
     more = ""
     if not workers:
         yield from _without(module, call, {kept: "False", ahead: "None"})

@@ -27,7 +27,6 @@ from torchlint.cli.script_runs import (
 
 if TYPE_CHECKING:
     from torchlint.experiment.request import Request
-    from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixedFile
     from torchlint.tune.earlier_tuning import SettledChange
     from torchlint.tune.tune_result import TuneResult
@@ -174,18 +173,22 @@ def _written(
     """Write what is kept, as it was asked for; the result says what was written. The code is 2 if a
     file could not be."""
     from torchlint.files.diffs import unified
+    from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import apply
 
     written: list[str] = []
     failed: tuple[Diagnostic, ...] = ()
     if files and given["patch_file"]:
         patch = b"".join(unified(each.path, each.before, each.after) for each in files)
-        write_report(given["patch_file"], patch)
-        written.append(given["patch_file"])
+        try:
+            write_report(given["patch_file"], patch)
+            written.append(given["patch_file"])
+        except click.ClickException as error:  # the result is not lost for it
+            failed = (Diagnostic(given["patch_file"], error.message, kind="write"),)
     if files and given["apply"]:
-        failed = apply(files)
-        print_diagnostics(failed)
+        failed += apply(files)
         written += sorted({each.path for each in files} - {each.path for each in failed})
+    print_diagnostics(failed)
     notes = result.notes
     if given["patch_file"] and not files:
         notes += (f"{given['patch_file']} is not written: nothing is faster for certain.",)

@@ -37,7 +37,7 @@ def render(result: TuneResult) -> str:
     vain = words.tried_in_vain(result)
     rows = [[_text(each.name), _text(words.why_not(each))] for each in vain[:_MOST]]
     if rows:
-        lines += ["<details><summary>Tried, and did not help</summary>", ""]
+        lines += ["<details><summary>Tried, and not kept</summary>", ""]
         lines += [*_table(("change", "what became of it"), rows), "</details>", ""]
     noise = f", noise {percent(result.noise.floor)}" if result.noise is not None else ""
     machine = f"{result.environment.processors} processors, {_text(result.environment.device)}"

@@ -91,7 +91,7 @@ class _TuneText(TextPage):
             [clipped(f"{padded(name, longest)}  {reason}", self.width)] for name, reason in rows
         ]
         return Passage(
-            [self.paint.dim("tried, and did not help:")],
+            [self.paint.dim("tried, and not kept:")],
             items,
             lambda more: [*([f"{more} more, --details shows them"] if more else []), ""],
             least=1,

@@ -10,9 +10,10 @@ import tempfile
 from typing import Final
 
 from torchlint.experiment.errors import ExperimentError
+from torchlint.files.diffs import unquoted
 from torchlint.files.reading import SourceError, read_bytes
 
-_HEADER: Final = re.compile(rb'^(---|\+\+\+) ("?)([^\t\n"]+)\2')
+_HEADER: Final = re.compile(rb'^(---|\+\+\+) (?:"((?:[^"\\]|\\.)+)"|([^\t\n"]+))')
 
 
 def patched(patch: str, root: str) -> dict[str, tuple[bytes, bytes]]:
@@ -46,7 +47,7 @@ def _changed_names(data: bytes, patch: str) -> list[str]:
         header = _HEADER.match(line)
         if header is None:
             continue
-        name = os.fsdecode(header[3]).strip()
+        name = os.fsdecode(unquoted(header[2]) if header[2] else header[3]).strip()
         if header[1] == b"---":
             old = name
             continue
