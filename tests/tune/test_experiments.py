@@ -504,6 +504,31 @@ def test_only_what_gets_no_weight_is_masked(value: str, is_mask: bool) -> None:
     assert options("fused-attention", text) == ([""] if is_mask else [])
 
 
+@pytest.mark.parametrize(
+    ("made", "where", "is_causal"),
+    [
+        ("torch.tril(torch.ones(n, n)).view(1, 1, n, n)", "self.hidden[:, :, :T, :T] == 0", True),
+        ("torch.ones(n, n, dtype=torch.bool).triu(1)", "self.hidden", True),
+        ("torch.tril(torch.ones(n, n)).bool()", "~self.hidden[:T, :T]", True),
+        ("torch.tril(torch.ones(n, n)).bool()", "self.hidden[:T, :T]", False),
+        ("torch.tril(torch.ones(n, n))", "self.hidden[:T, :S] == 0", False),
+        ("torch.tril(torch.ones(n, n))", "self.hidden[T:, T:] == 0", False),
+        ("torch.tril(torch.ones(n, m))", "self.hidden == 0", False),
+        ("torch.ones(n, n, dtype=torch.bool).triu(2)", "self.hidden", False),
+        ("padding", "self.hidden", False),
+    ],
+)
+def test_a_mask_that_hides_the_future_is_not_read(made: str, where: str, is_causal: bool) -> None:
+    text = ATTENTION.replace("mask == 0", where)
+    drop = "        self.drop = nn.Dropout(0.1)\n"
+    for line in (f'self.register_buffer("hidden", {made})', f"self.hidden = {made}"):
+        fused = becomes("fused-attention", text.replace(drop, f"{drop}        {line}\n"))
+        assert ("is_causal=True," in fused) is is_causal
+        assert ("attn_mask=" in fused) is not is_causal
+    twice = f"{drop}        self.hidden = {made}\n        self.hidden = other\n"
+    assert "is_causal" not in becomes("fused-attention", text.replace(drop, twice))
+
+
 def test_a_bias_is_added_after_the_scale() -> None:
     """`scale * (q @ k + bias)` is another attention than `scale * q @ k + bias`."""
     line = '        scores = scores.masked_fill(mask == 0, float("-inf"))\n'

@@ -2,7 +2,8 @@
 
 `F.scaled_dot_product_attention` never stores the weights of all pairs of queries and keys. What it
 saves grows with the square of the length; with a mask it may fall back to a slower way, and for
-short sequences the products were no problem.
+short sequences the products were no problem. A mask that hides the future and nothing else becomes
+`is_causal=True`.
 
 Only what leads from the queries, keys and values to their product in a straight line is changed: a
 scale, a mask or a bias, a softmax over the keys and a dropout, whose results nobody else reads.
@@ -20,6 +21,7 @@ from torchlint.analysis.names import How
 from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
 
+from .._causal_masks import is_causal
 from .._softmax import softmax_of
 
 _LAST_TWO = ((-2, -1), (-1, -2), (2, 3), (3, 2))
@@ -51,6 +53,7 @@ class _Attention:
     query: cst.BaseExpression | None = None
     key: cst.BaseExpression | None = None
     mask: str = ""
+    is_causal: bool = False
     scale: str = "1.0"
     dropout: str = ""
     lines: list[cst.BaseSmallStatement] = field(default_factory=list)
@@ -127,6 +130,7 @@ class _Attention:
                     return node.left
                 case cst.Add() if not self.mask and self.scale == "1.0":
                     self.mask = edits.value(self.module, node.right)
+                    self.is_causal = is_causal(node.right, self.module, of_class=True)
                     self.kept.append(node.right)
                     return node.left
             return None
@@ -134,6 +138,7 @@ class _Attention:
             where = self.module.argument(node, "mask", 0)
             if where is not None and _hides(self.module.argument(node, "value", 1), self.module):
                 self.mask = self._inverted(where)
+                self.is_causal = is_causal(where, self.module, negated=True, of_class=True)
                 self.kept.append(where)
                 return receiver(node)
         return None
@@ -224,7 +229,10 @@ def _fused(attention: _Attention, product: cst.BaseExpression, module: Module) -
     called = functional or f"{torch}.nn.functional"
     parts = [edits.value(module, each) for each in (attention.query, attention.key)]
     parts.append(edits.value(module, attention.values))
-    parts += [f"attn_mask={attention.mask}"] if attention.mask else []
+    if attention.is_causal:
+        parts.append("is_causal=True")
+    elif attention.mask:
+        parts.append(f"attn_mask={attention.mask}")
     parts += [f"dropout_p={attention.dropout}"] if attention.dropout else []
     parts.append(f"scale={attention.scale}")
     start, _ = module.offsets(product)
