@@ -110,7 +110,7 @@ def test_a_gpu_that_is_not_there_is_said_before_the_script_runs(
     assert verified.code == verified.result["exit"] == 2, verified.said
     assert verified.result["total"] is None
     assert (
-        "This machine has no GPU that torch can use; leave out --device cuda, or run verify where "
+        "This machine has no GPU that torch can use; leave out --device cuda, or run this where "
         "one is." in " ".join(verified.said.split())
     )
 
