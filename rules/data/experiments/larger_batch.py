@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
-from torchlint.analysis.loading.loaders import loader_of
+from torchlint.analysis.loading.loaders import training_loaders
 from torchlint.rule import STEPPING, Bench, Experiment, Module, Proposal, edits
 
 _SIZE = 1
@@ -40,13 +39,7 @@ def _number(size: cst.BaseExpression | None, module: Module) -> cst.Integer | No
 @experiment.proposes
 def _propose(module: Module, _bench: Bench) -> Iterator[Proposal]:
     numbers: dict[cst.Integer, int] = {}
-    for call in module.nodes(cst.Call):
-        if (
-            loader_of(call, module) is None
-            or feeds_nothing(call, module)
-            or reads_of(call, module) is not Reads.OTHER
-        ):
-            continue
+    for call in training_loaders(module):
         number = _number(module.argument(call, "batch_size", _SIZE), module)
         if number is None:
             return

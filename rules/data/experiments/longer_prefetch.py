@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
-from torchlint.analysis.loading.loaders import loader_of
+from torchlint.analysis.loading.loaders import training_loaders
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
 _WORKERS = 5
@@ -26,11 +25,8 @@ def _with_workers(module: Module) -> list[cst.Call]:
     """The loaders of training that have worker processes, or may have."""
     return [
         call
-        for call in module.nodes(cst.Call)
-        if loader_of(call, module) is not None
-        and not feeds_nothing(call, module)
-        and reads_of(call, module) is Reads.OTHER
-        and module.argument(call, "num_workers", _WORKERS) is not None
+        for call in training_loaders(module)
+        if module.argument(call, "num_workers", _WORKERS) is not None
         and module.literal(module.argument(call, "num_workers", _WORKERS)) != 0
     ]
 

@@ -20,8 +20,7 @@ import libcst as cst
 
 from torchlint.analysis.loading.dataset_classes import Cost
 from torchlint.analysis.loading.datasets import change_of_dataset, dataset_of
-from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
-from torchlint.analysis.loading.loaders import loader_of
+from torchlint.analysis.loading.loaders import training_loaders
 from torchlint.analysis.training.thread_counts import with_threads
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
@@ -38,14 +37,7 @@ experiment = Experiment(
 
 def _loaders(module: Module) -> list[cst.Call]:
     """The loaders that training reads and whose samples other processes can load."""
-    return [
-        call
-        for call in module.nodes(cst.Call)
-        if loader_of(call, module) is not None
-        and not feeds_nothing(call, module)
-        and reads_of(call, module) is Reads.OTHER
-        and not _is_tied(call, module)
-    ]
+    return [call for call in training_loaders(module) if not _is_tied(call, module)]
 
 
 def _is_tied(call: cst.Call, module: Module) -> bool:

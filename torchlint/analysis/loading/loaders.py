@@ -15,7 +15,7 @@ from torchlint.analysis.literals import (
     literal,
 )
 from torchlint.analysis.loading.keyword_dicts import spelled_out
-from torchlint.analysis.loading.loader_reads import feeds_nothing
+from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
 from torchlint.analysis.loading.worker_counts import KNOWN, Workers, no_workers, some_workers
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
@@ -100,6 +100,17 @@ def loader_of(call: cst.Call, module: Module) -> cst.Call | None:
     if _kind(call, module) is None or has_star_args(call) or has_star_kwargs(call):
         return None
     return call
+
+
+def training_loaders(module: Module) -> list[cst.Call]:
+    """The calls that build a loader whose batches training takes, as far as anybody can see."""
+    return [
+        call
+        for call in module.nodes(cst.Call)
+        if loader_of(call, module) is not None
+        and not feeds_nothing(call, module)
+        and reads_of(call, module) is Reads.OTHER
+    ]
 
 
 def has_workers(call: cst.Call, module: Module) -> bool:
