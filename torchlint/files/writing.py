@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +13,6 @@ from torchlint.files.reading import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_WRITABLE: Final = 0o222
 _READ_ONLY: Final = "The file is read-only; make it writable first."
 _DRAFT: Final = re.compile(r"\.torchlint-([0-9]{1,10})-[a-z0-9_]{8}\.draft")
 """The name of a draft: who writes it, and letters that make it unique."""
@@ -32,9 +30,7 @@ def write_atomically(path: str, data: bytes) -> None:
     target = os.path.realpath(path)
     try:
         before = os.stat(target)
-        # Replacing needs no right to write the file itself, and root needs none at all; a
-        # read-only file is left alone nevertheless.
-        if not before.st_mode & _WRITABLE or not os.access(target, os.W_OK):
+        if _is_read_only(target, before):
             raise SourceError(path, _READ_ONLY, kind="write")
         _put(target, data, before)
     except OSError as error:
@@ -58,13 +54,21 @@ def write_whole(path: str, data: bytes) -> None:
         raise SourceError(path, f"Cannot write the file: {reason}.", kind="write") from error
 
 
+def _is_read_only(path: str, status: os.stat_result) -> bool:
+    """Replacing needs no right to write the file itself, and root needs none at all; a read-only
+    file is left alone nevertheless."""
+    return not status.st_mode & 0o222 or not os.access(path, os.W_OK)
+
+
 def why_not(path: str) -> str:
     """Why a report cannot be written there, as far as that can be seen; else empty."""
     if os.path.exists(path) and not os.path.isfile(path):
         return ""  # a device or a pipe
+    import tempfile
+
     real = os.path.realpath(path)
     try:
-        if os.path.isfile(real) and not os.stat(real).st_mode & _WRITABLE:
+        if os.path.isfile(real) and _is_read_only(real, os.stat(real)):
             return _READ_ONLY
         # Root may write wherever a file can be made.
         tempfile.TemporaryFile(dir=os.path.dirname(real)).close()

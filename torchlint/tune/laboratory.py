@@ -392,6 +392,7 @@ class Laboratory:
         if moved is None or moved > (self._request.tolerance or 0.0):
             far = "" if moved is None else f": the mean loss moves by {move_in_words(moved)}"
             return f"{found.why or 'they are not those of the original'}{far}"
+        self.numerics[program] = replace(found, agreement=Agreement.DECLARED)
         self.accepted[program] = f"the mean loss moves by {move_in_words(moved)}"
         return ""
 

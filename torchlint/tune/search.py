@@ -472,9 +472,7 @@ class ChangeSearch:
             (found,) = self._lab.attempt([whole])
             if found is None:
                 raise NoTimeError
-            if not found.failed and not self._is_heavy(found):
-                return whole
-            if len(left) == 1:
+            if len(left) == 1 or not (found.failed or self._is_heavy(found)):
                 return whole
             last = left.pop()
             outcome = Fate.UNFIT if found.failed else Fate.MEMORY

@@ -24,7 +24,7 @@ from torchlint.tune.search import ChangeSearch, Fate
 from torchlint.tune.tune_result import TriedChange, TuneResult
 from torchlint.tune.workbench import UnfitError
 from torchlint.verify.judge.judging import Judge
-from torchlint.verify.result import Agreement, Verdict
+from torchlint.verify.result import Verdict
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
@@ -262,10 +262,7 @@ class _Tuning(Session["Workbench", TuneResult]):
         if judge is None or lab is None:
             return None, None
         noise = judge.noise()
-        numerics = lab.numerics.get(best)
-        if numerics is not None and best in lab.accepted:
-            numerics = replace(numerics, agreement=Agreement.DECLARED)
-        total = replace(judge.total(), numerics=numerics)
+        total = replace(judge.total(), numerics=lab.numerics.get(best))
         return noise, total if noise is not None else None
 
     def _conclusion(self, noise: Noise | None, total: Comparison | None) -> tuple[int, str]:

@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.machine import UNKNOWN_DEVICE
 from torchlint.report.terminal.safe_text import plural
 from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS, UPLOAD
 
@@ -52,6 +53,11 @@ def processors(environment: Environment) -> str:
     here = plural(environment.processors, "processor")
     many = len(environment.nodes)
     return f"{many} nodes with {here} each" if many > 1 else here
+
+
+def known_device(environment: Environment) -> str:
+    """The device, if a run got as far as to show it; else empty."""
+    return "" if environment.device == UNKNOWN_DEVICE else environment.device
 
 
 def on_gpu(environment: Environment | None) -> bool:

@@ -6,8 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import duration, listed, percent
-from torchlint.experiment.machine import UNKNOWN_DEVICE
-from torchlint.report.measured.measured_words import processors
+from torchlint.report.measured.measured_words import known_device, processors, told
 from torchlint.report.measured.text_page import Passage, TextPage, fitted
 from torchlint.report.terminal.columns import clipped, joined, padded, taken
 from torchlint.report.terminal.safe_text import visible, visible_path
@@ -122,10 +121,8 @@ class _TuneText(TextPage):
         lines += self.labelled("note", *result.notes)
         lines += self.outside(result.side_effects, result.environment.sandbox, details=details)
         noise = [f"noise {percent(result.noise.floor)}"] if result.noise is not None else []
-        known = result.environment.device != UNKNOWN_DEVICE
-        device = [result.environment.device] if known else []
-        machine = [*device, processors(result.environment), *noise]
-        lines += self.labelled("machine", *machine)
+        here = result.environment
+        lines += self.labelled("machine", *told(known_device(here)), processors(here), *noise)
         lines += self.labelled("written", *result.written)
         lines += self.command("apply", words.following(result))
         if details and result.diff:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import TIMES, before_and_after, times
+from torchlint.experiment.session import BY_CTRL_C
 from torchlint.report.measured.measured_words import next_command
 from torchlint.tune.search import Fate
 from torchlint.verify.result import Agreement
@@ -20,7 +21,6 @@ _EQUAL: Final = {
     Agreement.DIFFERS: "numbers differ as declared",
     Agreement.UNKNOWN: "numbers not compared",
 }
-_STOPPED: Final = 130
 _PARTS: Final = {"data": "input"}
 
 
@@ -72,7 +72,7 @@ def not_tried(result: TuneResult) -> dict[str, list[TriedChange]]:
     found: dict[str, list[TriedChange]] = {}
     for each in result.changes:
         if not each.outcome.was_tried:
-            stopped = each.outcome is Fate.NO_TIME and result.exit == _STOPPED
+            stopped = each.outcome is Fate.NO_TIME and result.exit == BY_CTRL_C
             reason = each.why or ("stopped before" if stopped else each.outcome.value)
             found.setdefault(reason, []).append(each)
     return found

@@ -18,8 +18,7 @@ from torchlint.experiment.figures import (
     percent,
     ratio,
 )
-from torchlint.experiment.machine import UNKNOWN_DEVICE
-from torchlint.report.measured.measured_words import next_command, processors, told
+from torchlint.report.measured.measured_words import known_device, next_command, processors, told
 from torchlint.report.terminal.safe_text import plural
 from torchlint.verify.counts.differences import UNITS, count_in_words, differing
 from torchlint.verify.counts.differences import before_and_after as count_before_and_after
@@ -114,7 +113,7 @@ def machine(here: Environment) -> list[str]:
 def _device(here: Environment) -> str:
     """The device with its model, if a run got as far as to show it."""
     gpu = (here.gpu or {}).get("name")
-    device = "" if here.device == UNKNOWN_DEVICE else here.device
+    device = known_device(here)
     return f"{device} ({gpu})" if device and gpu else device
 
 
