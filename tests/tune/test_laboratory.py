@@ -11,8 +11,8 @@ import pytest
 from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime.failures import Failed
 from torchlint.tune import laboratory as laboratory_module
+from torchlint.tune.lab import NoTimeError
 from torchlint.tune.laboratory import Laboratory, variant
-from torchlint.tune.search import NoTimeError
 from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.result import Agreement, Numerics
 

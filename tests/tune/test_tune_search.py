@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.tune.search import Attempt, ChangeSearch, Fate, NoTimeError
+from torchlint.tune.fate import Fate
+from torchlint.tune.lab import Attempt, NoTimeError
+from torchlint.tune.search import ChangeSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from torchlint.experiment.earlier_json import parsed
 from torchlint.experiment.earlier_run import EarlierHardware, changed_since
 from torchlint.experiment.errors import ExperimentError
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.tune.search import Fate
+from torchlint.tune.fate import Fate
 from torchlint.tune.tune_result import SCHEMA
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
 from torchlint.runtime.probe.run_settings import MEASURE, SURVEY
 from torchlint.runtime.survey_reader import survey
-from torchlint.tune.search import Attempt, NoTimeError
+from torchlint.tune.lab import Attempt, NoTimeError
 from torchlint.tune.workbench import UnfitError
 from torchlint.verify.numbers.agreement import (
     DRAWS,
@@ -66,7 +66,7 @@ def variant(program: Program) -> Variant:
 
 
 class Laboratory:
-    """See `search.Lab`. Nothing begins that would probably end after `until`, by
+    """See `lab.Lab`. Nothing begins that would probably end after `until`, by
     `time.monotonic`.
 
     Args:

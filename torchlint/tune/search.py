@@ -1,21 +1,23 @@
 """Which of the candidates are worth to keep: each alone, then together, then what each still adds.
 
 The search knows nothing about how programs are run. A program is the tuple of the candidates that
-are made in it; `Lab` tries programs, measures one against others, and compares their numbers.
+are made in it; a `Lab` tries programs, measures one against others, and compares their numbers.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from enum import Enum
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+from torchlint.tune.fate import Fate, TriedCandidate
+from torchlint.tune.lab import NoTimeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from torchlint.tune.candidate import Candidate
+    from torchlint.tune.lab import Attempt, Lab
 
 LEAST_CEILING: Final = 1.03
 """How much faster a step would have to be without the parts that a candidate speeds up."""
@@ -31,115 +33,8 @@ _SLICE: Final = 6
 known if the time ends."""
 _SHRUNK: Final = 1.25
 """What did not help is tried again once the step has become that many times faster."""
-
-
-class Fate(str, Enum):
-    """What became of a candidate."""
-
-    KEPT = "kept"
-    UNSETTLED = "looked faster, and the search ended before that was settled"
-    NO_GAIN = "no gain"
-    SLOWER = "slower"
-    REPLACED = "another value is better"
-    REDUNDANT = "adds nothing to the others"
-    NUMBERS = "numbers differ"
-    MEMORY = "needs too much memory"
-    FAILED = "failed"
-    YOURS = "your choice, since it changes what is learned"
-    UNFIT = "does not go with the others"
-    FIRST_WAY = "the first way of the same does not help"
-    NOT_LIMITING = "the step does not wait for that"
-    NOT_RUN = "its lines did not run"
-    NO_TIME = "no time left"
-
-    @property
-    def was_tried(self) -> bool:
-        return self not in (Fate.FIRST_WAY, Fate.NOT_LIMITING, Fate.NOT_RUN, Fate.NO_TIME)
-
-
 _FINAL: Final = frozenset({Fate.NUMBERS, Fate.MEMORY, Fate.FAILED, Fate.YOURS, Fate.NOT_RUN})
 _HELPED: Final = frozenset({Fate.REPLACED, Fate.REDUNDANT})
-
-
-@dataclass(slots=True)
-class TriedCandidate:
-    """What is known of a candidate.
-
-    `alone` is the logarithm of how many times faster it made the program that was the best at that
-    time, `adds` the same for what it adds to all others that are kept; `ceiling` how much faster
-    the step could have been at most, and `step_s` what it took then.
-    """
-
-    id: str
-    outcome: Fate
-    why: str = ""
-    alone: float | None = None
-    adds: float | None = None
-    ceiling: float = 1.0
-    step_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A program that was run for some steps.
-
-    Args:
-        failed: why it fails; empty if it does not.
-        unfit: it could not even be made.
-        late: it fails only because it would take longer than there is time.
-        parts: seconds of a step by what they went into.
-        memory_mb: what it took at most.
-        first_s: seconds of its first step, which compiles.
-    """
-
-    failed: str = ""
-    parts: Mapping[str, float] = field(default_factory=dict)
-    memory_mb: float = 0.0
-    first_s: float = 0.0
-    unfit: bool = False
-    late: bool = False
-
-
-class NoTimeError(Exception):
-    """What was asked for does not fit into the time that is left.
-
-    Args:
-        seconds: that it would take; 0: not known.
-    """
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
-
-
-class Lab(Protocol):
-    """Runs programs."""
-
-    def attempt(self, programs: Sequence[tuple[str, ...]]) -> Sequence[Attempt | None]:
-        """What comes of each program; None for one that there was no time for.
-
-        Raises:
-            NoTimeError: there was none for any of them; as all of these.
-        """
-
-    def measure(
-        self, base: tuple[str, ...], others: Sequence[tuple[str, ...]]
-    ) -> Sequence[Sequence[float] | None]:
-        """For each other program, pair by pair, the logarithm of how many times faster it is than
-        the base; empty for one that failed, None for one that there was no time for."""
-
-    def wrong_numbers(self, programs: Sequence[tuple[str, ...]]) -> Sequence[str | None]:
-        """What is wrong with the numbers of each program; empty for those that are right, None for
-        those that there was no time for."""
-
-    def unfit(self, program: tuple[str, ...]) -> str:
-        """Why a program cannot be made; empty if it can."""
-
-    def affordable(
-        self, programs: Sequence[tuple[str, ...]], waiting: Sequence[tuple[str, ...]]
-    ) -> int:
-        """How many of these programs, the first and at least one, can be attempted and measured in
-        the time that is left, if the numbers of those that wait, and of one more, are compared."""
 
 
 class ChangeSearch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from torchlint.tune.search import Fate
+from torchlint.tune.fate import Fate
 from torchlint.verify.result import Verdict
 
 if TYPE_CHECKING:

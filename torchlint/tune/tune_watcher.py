@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from torchlint.experiment.jobs import Watcher
 
 if TYPE_CHECKING:
-    from torchlint.tune.search import TriedCandidate
+    from torchlint.tune.fate import TriedCandidate
     from torchlint.verify.result import Comparison
 
 

@@ -19,8 +19,9 @@ from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL, Variant
 from torchlint.ruleapi.experiment import Bench
 from torchlint.runtime.failures import TIMEOUT
+from torchlint.tune.fate import Fate
 from torchlint.tune.laboratory import Laboratory, parts_of
-from torchlint.tune.search import ChangeSearch, Fate
+from torchlint.tune.search import ChangeSearch
 from torchlint.tune.tune_result import TriedChange, TuneResult
 from torchlint.tune.workbench import UnfitError
 from torchlint.verify.judge.judging import Judge

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.report.verify import sample_results as results
-from torchlint.tune.search import Fate
+from torchlint.tune.fate import Fate
 from torchlint.tune.tune_result import TriedChange, TuneResult
 from torchlint.verify.result import Verdict
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.report.tune.sample_tunings import change, tuning
 from torchlint.report.terminal.safe_text import Paint
 from torchlint.report.tune import tune_text
-from torchlint.tune.search import Fate
+from torchlint.tune.fate import Fate
 
 if TYPE_CHECKING:
     from torchlint.tune.tune_result import TuneResult

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from torchlint.experiment.figures import before_and_after, times
 from torchlint.report.measured.progress_line import ProgressLine
-from torchlint.tune.search import Fate
+from torchlint.tune.fate import Fate
 
 if TYPE_CHECKING:
-    from torchlint.tune.search import TriedCandidate
+    from torchlint.tune.fate import TriedCandidate
     from torchlint.verify.result import Comparison
 
 

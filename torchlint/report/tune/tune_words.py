@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.experiment.figures import TIMES, before_and_after, times
 from torchlint.experiment.session import BY_CTRL_C
 from torchlint.report.measured.measured_words import next_command
-from torchlint.tune.search import Fate
+from torchlint.tune.fate import Fate
 from torchlint.verify.result import Agreement
 
 if TYPE_CHECKING:
