@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct
 
-from torchlint.experiment.earlier_json import parsed
-from torchlint.experiment.earlier_run import EarlierHardware, changed_since
+from torchlint.experiment.earlier_run import EarlierRun, read_earlier
 from torchlint.experiment.errors import ExperimentError
-from torchlint.files.reading import SourceError, read_bytes
 from torchlint.tune.fate import Fate
 from torchlint.tune.tune_result import SCHEMA
 
@@ -44,12 +42,7 @@ class _Change(Struct, frozen=True):
     alone: float | None = None
 
 
-class _Earlier(Struct, frozen=True):
-    schema: int
-    tool: str
-    argv: tuple[str, ...]
-    environment: EarlierHardware
-    sources: dict[str, str]
+class _Earlier(EarlierRun, frozen=True):
     changes: tuple[_Change, ...]
 
 
@@ -63,18 +56,8 @@ def settled_by(path: str, program: Program) -> dict[str, SettledChange]:
         ExperimentError: the file cannot be read, `tune --json` did not write it, or the program or
             the machine has changed since.
     """
-    try:
-        earlier = convert(parsed(read_bytes(path)), _Earlier)
-    except SourceError as error:
-        raise ExperimentError(f"{path}: {error.message}") from None
-    except ValidationError:
-        earlier = None
-    if earlier is None or earlier.tool != "torchlint" or earlier.schema != SCHEMA:
-        raise ExperimentError(
-            f"{path} is not a result of this torchlint; write one with `torchlint tune --json`."
-        )
-    argv, words = earlier.argv, program.words
-    changed = changed_since(argv, earlier.environment, earlier.sources, words)
+    earlier = read_earlier(path, _Earlier, SCHEMA, "torchlint tune --json")
+    changed = earlier.changed_since(program.words)
     if changed:
         raise ExperimentError(
             f"{path} does not hold here: {changed}; run `torchlint tune` without --from."

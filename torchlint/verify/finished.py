@@ -5,13 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct
 
-from torchlint.experiment.earlier_json import parsed
-from torchlint.experiment.earlier_run import EarlierHardware, changed_since
+from torchlint.experiment.earlier_run import EarlierRun, read_earlier
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.session import BY_CTRL_C
-from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.result import SCHEMA, Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -43,15 +41,10 @@ class _Given(Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
 
-class Finished(Struct, frozen=True):
+class Finished(EarlierRun, frozen=True):
     """What `verify --json` wrote, as far as it is needed to make the fixes."""
 
-    schema: int
-    tool: str
-    argv: tuple[str, ...]
     exit: int
-    environment: EarlierHardware
-    sources: dict[str, str]
     fixes: tuple[_Fix, ...]
     unreached: tuple[str, ...]
     diff: str
@@ -73,16 +66,7 @@ def read_finished(path: str) -> Finished:
     Raises:
         ExperimentError: it cannot be read, or `verify --json` did not write it.
     """
-    try:
-        finished = convert(parsed(read_bytes(path)), Finished)
-    except SourceError as error:
-        raise ExperimentError(f"{path}: {error.message}") from None
-    except ValidationError:
-        finished = None
-    if finished is None or finished.tool != "torchlint" or finished.schema != SCHEMA:
-        raise ExperimentError(
-            f"{path} is not a result of this torchlint; write one with `torchlint verify --json`."
-        )
+    finished = read_earlier(path, Finished, SCHEMA, "torchlint verify --json")
     if finished.diff and not finished.fixes:
         raise ExperimentError(
             f"{path} measured a change of your own and no fixes; write one without --with and "
@@ -109,8 +93,7 @@ def require_current(finished: Finished, path: str, program: Program, fixes: Fixe
 
 
 def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
-    argv, words = finished.argv, program.words
-    changed = changed_since(argv, finished.environment, finished.sources, words)
+    changed = finished.changed_since(program.words)
     if changed:
         return changed
     diffs = {fix.id: fix.diff for fix in finished.fixes}
