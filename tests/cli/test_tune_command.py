@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.report.tune.sample_tunings import failed, nothing_helps, tuning
 from torchlint.files import writing
 from torchlint.fixes.fixer import FixedFile
 from torchlint.tune import tuning as session
+from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +95,22 @@ def test_what_is_applied_is_said_and_not_offered(call: Run, here: Path) -> None:
     done = call("--apply")
     assert re.search(r"(?m)^written +train\.py$", done.text)
     assert "apply " not in done.text
+
+
+def test_a_patch_comes_with_what_applies_and_what_measures_it(
+    call: Run, tuner: Tuner, here: Path
+) -> None:
+    """`verify` takes other threads by itself, and a patch does not say what it changes."""
+    assert tuner.result.total is not None
+    numerics = Numerics(Agreement.DECLARED)
+    tuner.result = tuning(total=replace(tuner.result.total, numerics=numerics))
+    done = call("--patch", "a b.patch", "--threads", "3", "--isolated", "--budget", "90s")
+    assert "apply       git apply 'a b.patch'\n" in done.text
+    command = "verify --with 'a b.patch' --threads 3 --tolerance 0.05 train.py -- --epochs 2"
+    assert f"verify      torchlint {command}\n" in done.text
+    assert "verify" not in call().text
+    assert "--budget 90s" in call("--budget", "90s").text
+    assert "--budget 2m" in call("--budget", "120").text
 
 
 def test_a_patch_holds_the_bytes_of_the_file(call: Run, tuner: Tuner, here: Path) -> None:

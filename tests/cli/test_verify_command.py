@@ -528,7 +528,7 @@ def test_the_length_of_a_verification_reaches_it(torchlint, measuring, train):
         (("--hints", "--select", "TL4,tl1", "--ignore", "TL9"), "",
          " --select TL4,TL1 --ignore TL9 --hints"),
         (("--pedantic", "--target-torch", "2.1"), "", " --pedantic --target-torch 2.1"),
-        (("--pairs", "2,3", "--budget", "90s"), "", " --pairs 2,3 --budget 90"),
+        (("--pairs", "2,3", "--budget", "90s"), "", " --pairs 2,3 --budget 90s"),
         (("--hints", "--budget", "90s", "--json", "v.json"), "", " --hints --from v.json"),
         (("--nproc-per-node", "2"), "Add --json verify.json to this command and run it again, then",
          " --from verify.json"),

@@ -28,6 +28,7 @@ class Change:
     speeds: tuple[str, ...] = _ALL
     compiles: bool = False
     samples: float = 1.0
+    seldom: bool = False
 
     def __post_init__(self) -> None:
         self.slot = self.slot or self.id
@@ -168,6 +169,13 @@ def test_the_most_promising_is_tried_first() -> None:
     machine = Machine(lambda _: {"data": 8.0, "forward": 2.0})
     search(machine, Change("a", speeds=("forward",)), Change("b", speeds=("data",)))
     assert machine.attempted == [("b",), ("a",)]
+
+
+def test_what_seldom_helps_is_tried_after_what_often_does() -> None:
+    machine = Machine(lambda _: {"data": 4.0, "forward": 6.0})
+    rare = Change("a", seldom=True)
+    search(machine, rare, Change("b", speeds=("data",)), Change("c", speeds=("forward",)))
+    assert machine.attempted == [("c",), ("b",), ("a",)]
 
 
 def test_a_program_that_fails_is_left_out() -> None:

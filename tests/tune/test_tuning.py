@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.tune.tuning import _is_no_faster, _is_open
+from torchlint.tune.tuning import _is_no_faster, _is_open, enough_minutes
 from torchlint.verify.result import Verdict
 
 
@@ -39,3 +39,16 @@ def test_what_is_no_faster_for_certain_is_not_measured_on() -> None:
     perhaps = judge(0.99, (0.959, 1.02), undecided=True)
     assert _is_open(perhaps)
     assert not _is_no_faster(perhaps.total())
+
+
+@pytest.mark.parametrize(
+    ("search_s", "last_s", "minutes"),
+    [
+        (20.0, 5.0, 1),  # a fifth is left in any case
+        (50.0, 5.0, 2),
+        (60.0, 70.0, 2),  # never more than half
+        (200.0, 70.0, 5),
+    ],
+)
+def test_a_budget_that_has_the_time(search_s: float, last_s: float, minutes: int) -> None:
+    assert enough_minutes(search_s, last_s) == minutes

@@ -23,13 +23,13 @@ FUSED = "fused-update:train.py"
 COMPILED = "compile-model/default:train.py"
 
 
-def fix(code: str, row: int, old: str, new: str) -> MeasuredFix:
+def fix(code: str, row: int, old: str, new: str, tier: Tier = Tier.DEFAULT) -> MeasuredFix:
     """A fix that puts one text in the place of another in a line of the script."""
     column = SCRIPT.splitlines()[row - 1].index(old) + 1
     start, end = Position(row, column), Position(row, column + len(old))
     edit = Edit(start, end, new)
     found = Finding(
-        code, "name", Tier.DEFAULT, "It is slow.", "train.py", start, end,
+        code, "name", tier, "It is slow.", "train.py", start, end,
         Fix(Applicability.SAFE, "Do it.", (edit,)),
     )  # fmt: skip
     return MeasuredFix(f"{code}:train.py", code, "name", "train.py", (found,), "", needs_gpu=False)
@@ -133,3 +133,13 @@ def test_a_finding_is_covered_where_an_experiment_has_a_place(tmp_path: Path) ->
     assert work.covers("TL403", "train.py")
     assert not work.covers("TL403", "other.py")
     assert not work.covers("TL306", "train.py")  # no attention
+
+
+def test_what_seldom_helps_is_known(tmp_path: Path) -> None:
+    """An experiment says so, a pedantic finding is small or rare, a larger batch is not applied."""
+    rare = fix("TL401", 1, "import", "import", Tier.PEDANTIC)
+    usual = fix("TL115", 1, "import", "import")
+    work = workbench(tmp_path, rare, usual)
+    names = {each.name for each in work.candidates if each.seldom}
+    assert {"TL401 name", "flush-subnormals", "torch-threads", "larger-batch"} <= names
+    assert not {"TL115 name", "worker-number", "autocast-bfloat16", "fused-update"} & names

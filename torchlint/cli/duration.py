@@ -31,6 +31,11 @@ def seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     return seconds
 
 
+def spelt(seconds: float) -> str:
+    """The same as such an option takes it: `90s`, `5m`."""
+    return f"{seconds:g}s" if seconds % 60 else f"{seconds / 60:g}m"
+
+
 def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, ...]:
     looks = tuple(int(word) for word in value.split(",") if word.isdecimal())
     well_made = len(looks) == value.count(",") + 1 and sorted(set(looks)) == list(looks)
@@ -49,7 +54,8 @@ def duration_options(command: Function) -> Function:
         default="10m",
         show_default=True,
         metavar="TIME",
-        help="End after this time, first look and numbers included; what does not fit is named.",
+        help="End after this time (90s, 5m, 1h), first look and numbers included; what does not "
+        "fit is named.",
     )
     pairs = click.option(
         "--pairs",

@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from torchlint.cli.command import Command, Count, WordChoice, together
+from torchlint.cli.duration import seconds, spelt
 from torchlint.cli.launching import launch_options
 
 if TYPE_CHECKING:
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
 
 
 _HOW: Final = frozenset(
-    "nproc launcher nnodes node_rank shared slurm_options queue_time threads device seed keep_env "
-    "config isolated target_torch".split()
+    "nproc launcher nnodes node_rank shared slurm_options queue_time threads device seed "
+    "keep_env".split()
 )
 """Parameters of options that a command which goes on from here needs as well."""
+_CHECKED: Final = frozenset(("config", "isolated", "target_torch"))
+"""The same, if it checks the script."""
 _CLOSE: Final = 0.8
 """How alike an option is that was meant; another one is the script's."""
 
@@ -49,7 +52,7 @@ _processes_options = together(
         "--threads",
         type=Count(1),
         metavar="N",
-        help="Number of torch threads in each run. Default: half of the processors.",
+        help="Number of torch threads in each run. Default: half of the processors, all in `tune`.",
     ),
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Seeds runs and their order."
@@ -86,10 +89,15 @@ run_options = together(
 """Adds the options that say how a script is run."""
 
 
-def how_it_was_run(ctx: click.Context) -> tuple[str, ...]:
+def how_it_was_run(ctx: click.Context, *, checked: bool = True) -> tuple[str, ...]:
     """The words of the options that the user gave to say how the script is run and checked, as
-    another command that runs scripts takes them."""
-    return tuple(word for name, words in given_on(ctx) if name in _HOW for word in words)
+    another command that runs scripts takes them.
+
+    Args:
+        checked: that command checks the script too.
+    """
+    wanted = _HOW | _CHECKED if checked else _HOW
+    return tuple(word for name, words in given_on(ctx) if name in wanted for word in words)
 
 
 def given_on(ctx: click.Context) -> Iterator[tuple[str, list[str]]]:
@@ -112,6 +120,7 @@ def _words(param: click.Parameter, value: object) -> Iterator[str]:
         else:
             values = [("." if param.name == "target_torch" else ",").join(map(str, value))]
     else:
-        values = [f"{value:g}" if isinstance(value, float) else str(value)]
+        said = spelt if param.callback is seconds else "{:g}".format
+        values = [said(value) if isinstance(value, float) else str(value)]
     for text in values:
         yield from [f"{option}={text}"] if text.startswith("-") else [option, text]

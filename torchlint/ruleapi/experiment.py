@@ -78,6 +78,8 @@ class Experiment:
         since: the first torch version that has it.
         covers: codes of rules whose fixes do a part of the same.
         compiles: it lets torch compile, so that its first steps take long.
+        seldom: it helps few of the scripts in which it has a place, so that it is tried after what
+            helps many.
         name: empty: that of its file, in kebab-case.
 
     Attributes:
@@ -96,6 +98,7 @@ class Experiment:
         since: Version | None = None,
         covers: Sequence[str] = (),
         compiles: bool = False,
+        seldom: bool = False,
         name: str = "",
     ) -> None:
         home = maker(1)
@@ -109,6 +112,7 @@ class Experiment:
         self.since = since
         self.covers = tuple(covers)
         self.compiles = compiles
+        self.seldom = seldom
         self._propose: Callable[[Module, Bench], Iterable[Proposal]] | None = None
 
     def proposes(

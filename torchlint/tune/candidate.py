@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.finding import Tier
 from torchlint.ruleapi.experiment import STEPPING, Part
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ class Candidate:
     def compiles(self) -> bool:
         """Whether it lets torch compile something, so that its first steps take long."""
         return self.experiment is not None and self.experiment.compiles
+
+    @property
+    def seldom(self) -> bool:
+        """Whether it helps few scripts, or is never applied, so that others are tried first."""
+        if self.experiment is None:
+            return self.finding.tier is Tier.PEDANTIC
+        return self.experiment.seldom or self.samples != 1
 
     @property
     def finding(self) -> Finding:

@@ -176,7 +176,8 @@ class ChangeSearch:
     # what to try ---------------------------------------------------------------------------
 
     def _worth_trying(self) -> list[str]:
-        """The candidates whose parts limit the step, the most promising first."""
+        """The candidates whose parts limit the step, the most promising first: what helps many
+        scripts, and by how much it could help."""
         ceilings = {each: self._ceiling(self._candidates[each]) for each in self._candidates}
         order = list(self._candidates)
         todo = []
@@ -189,7 +190,8 @@ class ChangeSearch:
                     self._note(each, Fate.NOT_LIMITING)
             elif self._first_way_gained(each):
                 todo.append(each)
-        return sorted(todo, key=lambda each: (-ceilings[each], order.index(each)))
+        seldom = {each.id for each in self._candidates.values() if each.seldom}
+        return sorted(todo, key=lambda each: (each in seldom, -ceilings[each], order.index(each)))
 
     def _again(self, known: TriedCandidate, ceiling: float) -> bool:
         if known.outcome in _FINAL:

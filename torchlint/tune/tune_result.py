@@ -58,7 +58,9 @@ class TuneResult:
         exit: the exit code.
         summary: one sentence about how it ended.
         given: the options on the command line that decide what is searched.
+        how: the options with which `verify` measures a patch as the search did.
         written: files that `--patch` and `--apply` have written.
+        patch: that of `--patch`; empty if it was not written.
     """
 
     argv: tuple[str, ...]
@@ -81,7 +83,9 @@ class TuneResult:
     seconds: float = 0.0
     budget_s: float | None = None
     given: tuple[str, ...] = ()
+    how: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
+    patch: str = ""
 
     @property
     def kept(self) -> tuple[TriedChange, ...]:

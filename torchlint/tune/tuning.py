@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -99,6 +100,8 @@ class _Tuning(Session["Workbench", TuneResult]):
         self._rounds: Rounds | None = None
         self._judge: Judge | None = None
         self._is_cut_short = False
+        self._last_s = 0.0
+        self._searched_s = 0.0
         self.files: tuple[FixedFile, ...] = ()
 
     def run(self) -> None:
@@ -117,6 +120,7 @@ class _Tuning(Session["Workbench", TuneResult]):
             if known is not None and known.diff == self._diff(each):
                 search.settle(each.id, known.fate, known.why, known.alone)
         search.run()
+        self._searched_s = time.monotonic() - self.request.begun
         if search.best:
             self._confirm(look, search.best)
 
@@ -156,8 +160,8 @@ class _Tuning(Session["Workbench", TuneResult]):
         plan = declare(self.request, look.original, ())
         steps = plan.warmup + plan.blocks * (plan.steps + plan.settle)
         round_s = 3 * (look.original.start_s + steps * look.original.step_s)
-        reserve_s = max(_RESERVE * budget_s, _SPARE * LOOKS[0] * round_s)
-        return self.request.begun + budget_s - min(reserve_s, budget_s / 2)
+        self._last_s = _SPARE * LOOKS[0] * round_s
+        return self.request.begun + _share_of_search(budget_s, self._last_s)
 
     def _confirm(self, look: FirstLook, best: tuple[str, ...]) -> None:
         """The original, itself again and the program with all that is kept, as `verify` does."""
@@ -300,9 +304,13 @@ class _Tuning(Session["Workbench", TuneResult]):
         """Nothing is kept: of what was tried, or of all there is."""
         if search is None or not search.is_late:
             return 0, _NOTHING
-        lacked_s = search.lacked_s
-        why = f": what comes next takes about {duration(lacked_s)}" if lacked_s else ""
-        return OUT_OF_TIME, f"{_TOO_SHORT}{why}; give more with --budget."
+        if not search.lacked_s:
+            return OUT_OF_TIME, f"{_TOO_SHORT}; give more with --budget."
+        enough = enough_minutes(self._searched_s + search.lacked_s, self._last_s)
+        return OUT_OF_TIME, (
+            f"{_TOO_SHORT}: what comes next takes about {duration(search.lacked_s)}, for which "
+            f"--budget {enough}m would probably do."
+        )
 
     def _changes(self) -> tuple[TriedChange, ...]:
         search = self._search
@@ -370,6 +378,27 @@ class _Tuning(Session["Workbench", TuneResult]):
             return []
         accepted = lab.accepted.get(search.best)
         return [f"Numbers differ as declared: {accepted}."] if accepted else []
+
+
+def _share_of_search(budget_s: float, last_s: float) -> float:
+    """Seconds of a budget for the search; the rest is for measuring what is kept.
+
+    Args:
+        last_s: how long that takes at least.
+    """
+    return budget_s - min(max(_RESERVE * budget_s, last_s), budget_s / 2)
+
+
+def enough_minutes(search_s: float, last_s: float) -> int:
+    """The least budget, in whole minutes, that has so many seconds for the search.
+
+    Args:
+        last_s: see `_share_of_search`.
+    """
+    minutes = max(1, math.ceil(search_s / 60))
+    while _share_of_search(60.0 * minutes, last_s) < search_s:
+        minutes += 1
+    return minutes
 
 
 def _is_no_faster(total: Comparison) -> bool:

@@ -26,7 +26,7 @@ from torchlint.verify.fix_variants import compared, rotations
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import VariantRecorder
-from torchlint.verify.numbers.tolerance import tolerated
+from torchlint.verify.numbers.tolerance import offered, tolerated
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.result import Result, Verdict
 from torchlint.verify.time_budget import SPARE, layout, room_words
@@ -419,6 +419,8 @@ class _Verification(Session[Changes, Result]):
         for name, found in compare(recorder.run, declared):
             if name not in self._numerics:
                 found = tolerated(found, self.request.tolerance)
+                if self.subject.fixes is None and self.request.tolerance is None:
+                    self._notes += filter(None, [offered(found)])
                 self._numerics[name] = found
                 self._watcher.numbers(name, found)
         if recorder.clash:

@@ -18,7 +18,7 @@ from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 _WORKERS = 5
 _BATCHES = (4, 8)
 
-experiment = Experiment("workers prepare more batches ahead", speeds=("data",))
+experiment = Experiment("workers prepare more batches ahead", speeds=("data",), seldom=True)
 
 
 def _with_workers(module: Module) -> list[cst.Call]:

@@ -18,6 +18,7 @@ experiment = Experiment(
     speeds=STEPPING,
     may_change="sums are rounded in another order",
     devices=("cpu",),
+    seldom=True,
 )
 
 

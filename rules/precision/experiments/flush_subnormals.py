@@ -16,6 +16,7 @@ experiment = Experiment(
     speeds=STEPPING,
     may_change="numbers below 1.2e-38 are zero",
     devices=("cpu",),
+    seldom=True,
 )
 
 

@@ -76,7 +76,12 @@ def tuning(**more: Any) -> TuneResult:
 
 def full() -> TuneResult:
     """With something in each field."""
-    return tuning(summary="A sentence.", written=("fast.patch",))
+    return tuning(
+        summary="A sentence.",
+        how=("--threads", "2"),
+        written=("fast.patch",),
+        patch="fast.patch",
+    )
 
 
 def nothing_helps() -> TuneResult:

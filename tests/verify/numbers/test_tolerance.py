@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.verify.numbers.tolerance import tolerated
+from torchlint.verify.numbers.tolerance import offered, tolerated
 from torchlint.verify.result import Agreement, Numerics
 
 
@@ -34,3 +34,11 @@ def test_only_numbers_may_move_and_no_further(
 def test_what_is_equal_stays_equal() -> None:
     found = Numerics(Agreement.ROUNDING, losses=((1.0, 1.0),), envelope_ratio=2.0)
     assert tolerated(found, 0.05) is found
+
+
+def test_a_tolerance_is_offered_where_numbers_may_differ_on_purpose() -> None:
+    said = offered(differing(0.03))
+    assert said.startswith("The mean loss moves by 3.0%;")
+    assert said.endswith("allow it with --tolerance 0.05.")
+    for found in (differing(0.07), differing(0.0, None), Numerics(Agreement.ROUNDING)):
+        assert offered(found) == ""

@@ -14,7 +14,7 @@ from torchlint.cli.duration import seconds
 from torchlint.cli.measured_reports import OF_TUNING, report, report_options
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.printing import print_diagnostics, write_report
-from torchlint.cli.script_options import ScriptCommand, given_on, run_options
+from torchlint.cli.script_options import ScriptCommand, given_on, how_it_was_run, run_options
 from torchlint.cli.script_runs import (
     NOT_MEASURED,
     agree,
@@ -71,7 +71,7 @@ Exit codes:
     default="15m",
     show_default=True,
     metavar="TIME",
-    help="End after this time; what was not tried is named.",
+    help="End after this time (90s, 5m, 1h); what was not tried is named.",
 )
 @click.option(
     "--tolerance",
@@ -133,7 +133,10 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
             memory_mb=given["memory_mb"],
             settled=settled,
         )
-    result = replace(result, given=_searched_with(click.get_current_context()))
+    context = click.get_current_context()
+    result = replace(
+        result, given=_searched_with(context), how=_measured_with(context, result, request)
+    )
     result, code = _written(result, files, given)
     report(result, given, OF_TUNING)
     raise click.exceptions.Exit(code or result.exit)
@@ -149,6 +152,19 @@ def _searched_with(context: click.Context) -> tuple[str, ...]:
     )
     finished = context.params["json_file"] or context.params["earlier"]
     return (*searched, "--from", finished) if finished else searched
+
+
+def _measured_with(context: click.Context, result: TuneResult, request: Request) -> tuple[str, ...]:
+    """The options with which `verify` measures a patch as the search did."""
+    from torchlint.verify.result import Agreement
+
+    how = how_it_was_run(context, checked=False)
+    if request.threads is not None and "--threads" not in how:
+        how += ("--threads", str(request.threads))
+    numerics = result.total.numerics if result.total is not None else None
+    if numerics is not None and numerics.agreement is Agreement.DECLARED:
+        how += ("--tolerance", f"{request.tolerance:g}")
+    return how
 
 
 def _settled(earlier: str | None, request: Request) -> dict[str, SettledChange]:
@@ -177,12 +193,14 @@ def _written(
     from torchlint.fixes.fixer import apply
 
     written: list[str] = []
+    written_patch = ""
     failed: tuple[Diagnostic, ...] = ()
     if files and given["patch_file"]:
         patch = b"".join(unified(each.path, each.before, each.after) for each in files)
         try:
             write_report(given["patch_file"], patch)
-            written.append(given["patch_file"])
+            written_patch = given["patch_file"]
+            written.append(written_patch)
         except click.ClickException as error:  # the result is not lost for it
             failed = (Diagnostic(given["patch_file"], error.message, kind="write"),)
     if files and given["apply"]:
@@ -192,4 +210,5 @@ def _written(
     notes = result.notes
     if given["patch_file"] and not files:
         notes += (f"{given['patch_file']} is not written: nothing is faster for certain.",)
-    return replace(result, written=tuple(written), notes=notes), 2 if failed else 0
+    result = replace(result, written=tuple(written), patch=written_patch, notes=notes)
+    return result, 2 if failed else 0

@@ -124,6 +124,7 @@ class _TuneText(TextPage):
         here = result.environment
         lines += self.labelled("machine", *told(known_device(here)), processors(here), *noise)
         lines += self.labelled("written", *result.written)
+        lines += self.command("verify", words.confirming(result))
         lines += self.command("apply", words.following(result))
         if details and result.diff:
             lines += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import TIMES, before_and_after, times
@@ -93,4 +94,15 @@ def following(result: TuneResult) -> str:
     changed = {each.path for each in result.kept}
     if not result.is_faster or changed <= set(result.written):
         return ""
+    if result.patch:
+        return shlex.join(["git", "apply", result.patch])
     return next_command("tune", result.argv, options=result.given, last=("--apply",))
+
+
+def confirming(result: TuneResult) -> str:
+    """The command that measures the patch once more; empty if none was written, or the files are
+    changed already."""
+    if not result.patch or not following(result):
+        return ""
+    options = ("--with", result.patch, *result.how)
+    return next_command("verify", result.argv, options=options)

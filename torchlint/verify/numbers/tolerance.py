@@ -8,6 +8,8 @@ from statistics import fmean
 
 from torchlint.verify.result import Agreement, Numerics
 
+_USUAL = 0.05
+"""That of `torchlint tune`, which is offered to those who declared none."""
 _SHOWN = 0.001
 """A loss that moves less has moved by "less than" this."""
 
@@ -29,6 +31,18 @@ def tolerated(found: Numerics, tolerance: float | None) -> Numerics:
     agreement = Agreement.DECLARED if moved <= tolerance else Agreement.DIFFERS
     why = f"the mean loss moves by {move_in_words(moved)}"
     return replace(found, agreement=agreement, why=why)
+
+
+def offered(found: Numerics) -> str:
+    """What to do if numbers differ on purpose, in a sentence; empty if they differ by more than a
+    change of precision explains."""
+    if tolerated(found, _USUAL).agreement is not Agreement.DECLARED:
+        return ""
+    moved = moved_by(found) or 0.0
+    return (
+        f"The mean loss moves by {move_in_words(moved)}; if the change computes other numbers on "
+        f"purpose, as bfloat16 does, allow it with --tolerance {_USUAL:g}."
+    )
 
 
 def moved_by(found: Numerics) -> float | None:
