@@ -57,6 +57,7 @@ class Machine:
     attempted: list[Program] = field(default_factory=list)
     measured: list[Program] = field(default_factory=list)
     waited: list[Sequence[Program]] = field(default_factory=list)
+    left: float = 1.0
 
     def attempt(self, programs: Sequence[Program]) -> list[Attempt]:
         self.attempted += programs
@@ -400,3 +401,24 @@ def test_what_compiles_is_tried_alone_and_last() -> None:
     search(machine, Change("a", compiles=True), Change("b", compiles=True), Change("c"))
     assert [len(each) for each in machine.attempted[:3]] == [1, 1, 1]
     assert machine.measured[:3] == [("c",), ("a",), ("b",)]
+
+
+def test_what_compiles_does_not_wait_for_a_second_look_at_the_others() -> None:
+    def takes(program: Program) -> dict[str, float]:
+        return {"forward": 4.0 if "a" in program else 10.0}
+
+    changes = (Change("a"), Change("b"), Change("c", compiles=True))
+    second = [("a", "b"), ("a", "c")]
+    for left, tried in ((0.6, second), (0.4, [*reversed(second)])):
+        machine = Machine(takes, left=left)
+        search(machine, *changes)
+        assert [each for each in machine.attempted if each in second] == tried
+
+
+def test_without_time_to_see_what_each_adds_the_program_that_was_measured_is_kept() -> None:
+    """What compiles comes last, and is kept if its numbers can be compared."""
+    machine = Machine(faster(a=1.5, b=1.4), most=2)
+    found = search(machine, Change("a"), Change("b", compiles=True))
+    assert found.best == ("a", "b")
+    assert found.is_late
+    assert [found.tried[each].adds for each in "ab"] == [None, None]

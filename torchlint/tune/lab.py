@@ -45,6 +45,10 @@ class NoTimeError(Exception):
 class Lab(Protocol):
     """Runs programs."""
 
+    @property
+    def left(self) -> float:
+        """The share of the time for the search that is left."""
+
     def attempt(self, programs: Sequence[tuple[str, ...]]) -> Sequence[Attempt | None]:
         """What comes of each program; None for one that there was no time for.
 

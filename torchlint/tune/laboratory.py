@@ -99,6 +99,7 @@ class Laboratory:
         self.accepted: dict[Program, str] = {}
         self.pace_s = 0.0
         self.until = until
+        self._begun = time.monotonic()
         self._request = request
         self._bench = bench
         self._jobs = jobs
@@ -118,6 +119,12 @@ class Laboratory:
     @property
     def anchor(self) -> Anchor:
         return self._look.anchor
+
+    @property
+    def left(self) -> float:
+        if self.until is None:
+            return 1.0
+        return (self.until - time.monotonic()) / max(1e-9, self.until - self._begun)
 
     # whether it works ----------------------------------------------------------------------
 

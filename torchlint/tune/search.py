@@ -28,6 +28,8 @@ _CLOSE: Final = 0.1
 """What gains less is measured once more, since one pair of processes differs from the next by a few
 percent."""
 MOST_PASSES: Final = 3
+_FOR_COMPILING: Final = 0.5
+"""Of the time, what is left to what compiles before the others are tried again."""
 _SLICE: Final = 6
 """Candidates that are tried and measured before the next ones, so that those that promise most are
 known if the time ends."""
@@ -76,8 +78,11 @@ class ChangeSearch:
         """Search until nothing is left to try, or there is no time."""
         try:
             for compiles in (False, True):
-                for _ in range(MOST_PASSES):
-                    if not self._pass(compiles=compiles):
+                for number in range(MOST_PASSES):
+                    hurries = self._hurries_to_compile()
+                    if number and hurries and not compiles:
+                        break
+                    if not self._pass(compiles=compiles) and not (hurries and compiles):
                         break
         except NoTimeError as error:
             self._ends_for(error)
@@ -112,12 +117,9 @@ class ChangeSearch:
             compiles: what lets torch compile as well. Each run of it starts slowly, so it comes
                 after all others.
         """
-        todo = [
-            each for each in self._worth_trying() if compiles or not self._candidates[each].compiles
-        ]
+        todo = self._todo(compiles=compiles)
         if not todo:
             return False
-        todo.sort(key=lambda each: self._candidates[each].compiles)
         gains: dict[str, float] = {}
         try:
             while todo:
@@ -130,6 +132,24 @@ class ChangeSearch:
             self._ends_for(error)
         helpful = self._best_of_slots(gains)
         return self._combine({each: gains[each] for each in helpful}) if helpful else False
+
+    def _todo(self, *, compiles: bool) -> list[str]:
+        """What to try in a pass; what compiles comes after the others, unless time is short."""
+        eager, compiling = self._eager_and_compiling()
+        if not compiles:
+            return eager
+        return compiling if self._hurries_to_compile() else [*eager, *compiling]
+
+    def _hurries_to_compile(self) -> bool:
+        """Whether what compiles waits, and would have little time if the others came again."""
+        _, compiling = self._eager_and_compiling()
+        return bool(compiling) and self._lab.left < _FOR_COMPILING
+
+    def _eager_and_compiling(self) -> tuple[list[str], list[str]]:
+        """What is worth trying, apart."""
+        worth = self._worth_trying()
+        compiling = [each for each in worth if self._candidates[each].compiles]
+        return [each for each in worth if each not in compiling], compiling
 
     def _fitting(self, todo: Sequence[str], gains: Mapping[str, float]) -> int:
         """How many to try before the others; what compiles takes longer than anybody knows, so
@@ -326,10 +346,15 @@ class ChangeSearch:
         single = self._with(before, [first])
         if not before:
             self.best = single  # its numbers were compared
-        whole = self._that_runs(before, list(gains), gains)
-        if len(whole) > 1:
-            whole = self._needed(whole, single)
-        self.best = self._with_right_numbers(whole, before)
+        try:
+            whole = self._that_runs(before, list(gains), gains)
+            if len(whole) > 1:
+                whole = self._needed(whole, single)
+            self.best = self._with_right_numbers(whole, before)
+        except NoTimeError:
+            for each in self.best:
+                self.tried[each].adds = None  # that was in another program
+            raise
         self._look_at_the_best()
         self._replaced(before)
         for each in self.best:
@@ -377,11 +402,17 @@ class ChangeSearch:
             self._note(last, outcome, why, alone=gains[last])
 
     def _needed(self, whole: tuple[str, ...], single: tuple[str, ...]) -> tuple[str, ...]:
-        """The program without what adds nothing to it; the single one if that is faster."""
+        """The program without what adds nothing to it; the single one if that is faster. If there
+        is no time for that, the last one that was measured."""
+        known = single
         while True:
             less = {each: self._ordered(set(whole) - {each}) for each in whole}
             programs = [one for one in dict.fromkeys([single, *less.values()]) if one != whole]
-            measured = dict(zip(programs, self._measured(whole, programs, -1), strict=True))
+            try:
+                measured = dict(zip(programs, self._measured(whole, programs, -1), strict=True))
+            except NoTimeError as error:
+                self._ends_for(error)
+                return known
             behind = measured.get(single)
             if behind and fmean(behind) > 0:
                 for each in whole:
@@ -400,7 +431,7 @@ class ChangeSearch:
             if adds[least] >= LEAST_GAIN:
                 return whole
             self._note(least, Fate.REDUNDANT, alone=self.tried[least].alone, adds=adds[least])
-            whole = self._ordered(set(whole) - {least})
+            known = whole = self._ordered(set(whole) - {least})
             for each in whole:
                 self.tried[each].adds = None  # what it was measured against is another program
             if len(whole) < 2:
