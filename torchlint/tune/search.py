@@ -79,10 +79,13 @@ class ChangeSearch:
         try:
             for compiles in (False, True):
                 for number in range(MOST_PASSES):
-                    hurries = self._hurries_to_compile()
-                    if number and hurries and not compiles:
-                        break
-                    if not self._pass(compiles=compiles) and not (hurries and compiles):
+                    eager, compiling = self._eager_and_compiling()
+                    hurries = bool(compiling) and self._lab.left < _FOR_COMPILING
+                    if compiles:
+                        todo = compiling if hurries else [*eager, *compiling]
+                    else:
+                        todo = [] if hurries and number else eager
+                    if not self._pass(todo) and not (compiles and hurries):
                         break
         except NoTimeError as error:
             self._ends_for(error)
@@ -110,14 +113,8 @@ class ChangeSearch:
         self.is_late = True
         self.lacked_s = error.seconds
 
-    def _pass(self, *, compiles: bool) -> bool:
-        """Try what may pay beside the best program so far; whether that made it faster.
-
-        Args:
-            compiles: what lets torch compile as well. Each run of it starts slowly, so it comes
-                after all others.
-        """
-        todo = self._todo(compiles=compiles)
+    def _pass(self, todo: list[str]) -> bool:
+        """Try these beside the best program so far; whether that made it faster."""
         if not todo:
             return False
         gains: dict[str, float] = {}
@@ -133,20 +130,9 @@ class ChangeSearch:
         helpful = self._best_of_slots(gains)
         return self._combine({each: gains[each] for each in helpful}) if helpful else False
 
-    def _todo(self, *, compiles: bool) -> list[str]:
-        """What to try in a pass; what compiles comes after the others, unless time is short."""
-        eager, compiling = self._eager_and_compiling()
-        if not compiles:
-            return eager
-        return compiling if self._hurries_to_compile() else [*eager, *compiling]
-
-    def _hurries_to_compile(self) -> bool:
-        """Whether what compiles waits, and would have little time if the others came again."""
-        _, compiling = self._eager_and_compiling()
-        return bool(compiling) and self._lab.left < _FOR_COMPILING
-
     def _eager_and_compiling(self) -> tuple[list[str], list[str]]:
-        """What is worth trying, apart."""
+        """What is worth trying; apart what lets torch compile. Each run of that starts slowly, so
+        that it comes after the others, unless it would be left without time."""
         worth = self._worth_trying()
         compiling = [each for each in worth if self._candidates[each].compiles]
         return [each for each in worth if each not in compiling], compiling
@@ -210,8 +196,11 @@ class ChangeSearch:
                     self._note(each, Fate.NOT_LIMITING)
             elif self._first_way_gained(each):
                 todo.append(each)
-        seldom = {each.id for each in self._candidates.values() if each.seldom}
-        return sorted(todo, key=lambda each: (each in seldom, -ceilings[each], order.index(each)))
+
+        def place(each: str) -> tuple[bool, float, int]:
+            return self._candidates[each].seldom, -ceilings[each], order.index(each)
+
+        return sorted(todo, key=place)
 
     def _again(self, known: TriedCandidate, ceiling: float) -> bool:
         if known.outcome in _FINAL:

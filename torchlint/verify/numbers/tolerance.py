@@ -36,12 +36,12 @@ def tolerated(found: Numerics, tolerance: float | None) -> Numerics:
 def offered(found: Numerics) -> str:
     """What to do if numbers differ on purpose, in a sentence; empty if they differ by more than a
     change of precision explains."""
-    if tolerated(found, _USUAL).agreement is not Agreement.DECLARED:
+    allowed = tolerated(found, _USUAL)
+    if allowed.agreement is not Agreement.DECLARED:
         return ""
-    moved = moved_by(found) or 0.0
     return (
-        f"The mean loss moves by {move_in_words(moved)}; if the change computes other numbers on "
-        f"purpose, as bfloat16 does, allow it with --tolerance {_USUAL:g}."
+        f"{allowed.why.capitalize()}; if the change computes other numbers on purpose, as bfloat16 "
+        f"does, allow it with --tolerance {_USUAL:g}."
     )
 
 
