@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,24 @@ class Bench:
         return math.prod(2.0 if each == "doubled" else 1.0 for each in ids)
 
 
-def laboratory(*, room: int = 4, tolerance: float = 0.05) -> Laboratory:
-    nothing: Any = SimpleNamespace(original=None, seed=0, tolerance=tolerance)
+@dataclass(frozen=True)
+class Seen:
+    """What a program does, as far as its pairs depend on it."""
+
+    warm: int
+    steps: int = 50
+    ahead: int = 0
+    finished: bool = False
+    device: str = "cpu"
+    processes: int = 1
+
+
+def laboratory(
+    original: Seen | None = None, *, room: int = 4, tolerance: float = 0.05
+) -> Laboratory:
+    nothing: Any = SimpleNamespace(
+        original=original, seed=0, tolerance=tolerance, anchor="optimizer.step"
+    )
     bench: Any = Bench()
     return Laboratory(
         nothing, bench, nothing, nothing, nothing, nothing,
@@ -108,6 +125,33 @@ def test_time_is_compared_per_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     lab.pace_s = 1.0
     assert lab._pair((), [("doubled",)], 0.0) == {("doubled",): pytest.approx(math.log(2 / 1.6))}
+
+
+def test_programs_that_were_not_attempted_run_as_the_nearest_that_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is left of a program that was attempted is measured without an attempt of its own."""
+    seen: Any = {(): Seen(1), ("a",): Seen(2), ("a", "b", "c"): Seen(9)}
+    lab = laboratory(seen[()])
+
+    def job(*_: object, **__: object) -> None:
+        return None
+
+    def declare(_: object, steady: Seen, __: object) -> Any:
+        return SimpleNamespace(warmup=steady.warm, settle=0, steps=1, blocks=1)
+
+    def rotate(jobs: Collection[str], *_: object, warmup: int, **__: object) -> Any:
+        return SimpleNamespace(blocks=dict.fromkeys(jobs, warmup))
+
+    monkeypatch.setattr(lab, "_jobs", SimpleNamespace(job=job))
+    monkeypatch.setattr(laboratory_module, "declare", declare)
+    monkeypatch.setattr(laboratory_module, "rotate", rotate)
+    lab.surveys = seen
+    warmups: list[Any] = [
+        {*lab._rotate(programs).values()}
+        for programs in ([("a", "b"), ("b",)], [("d",), ("a",)], [("d",)])
+    ]
+    assert warmups == [{9}, {2}, {1}]
 
 
 @pytest.fixture

@@ -303,7 +303,7 @@ class Laboratory:
         return found
 
     def _rotate(self, programs: Sequence[Program]) -> dict[str, tuple[Block, ...]]:
-        seen = [self.surveys[each] for each in programs if each in self.surveys]
+        seen = [self._nearest(each) for each in programs]
         variants = [variant(each) for each in programs]
         first = seen[0]
         steady = replace(
@@ -330,6 +330,14 @@ class Laboratory:
             )
             blocks.update(done.blocks)
         return blocks
+
+    def _nearest(self, program: Program) -> Survey:
+        """The survey of a program, or else of that which shares most with it."""
+        wanted = set(program)
+        nearest = max(
+            self.surveys, key=lambda each: (len(wanted.intersection(each)), -len({*each} - wanted))
+        )
+        return self.surveys[nearest]
 
     # what it computes ----------------------------------------------------------------------
 
