@@ -303,16 +303,8 @@ class Laboratory:
         return found
 
     def _rotate(self, programs: Sequence[Program]) -> dict[str, tuple[Block, ...]]:
-        seen = [self._nearest(each) for each in programs]
         variants = [variant(each) for each in programs]
-        first = seen[0]
-        steady = replace(
-            first,
-            warm=max(each.warm for each in seen),
-            steps=min(each.steps for each in seen),
-            ahead=max(each.ahead for each in seen),
-            finished=any(each.finished for each in seen),
-        )
+        steady = self.steady(programs)
         plan = declare(self._request, steady, variants)
         blocks: dict[str, tuple[Block, ...]] = {}
         for group in [[each] for each in variants] if self._apart else [variants]:
@@ -325,14 +317,25 @@ class Laboratory:
                 blocks=min(plan.blocks, _MOST_BLOCKS),
                 seed=self._random.randrange(2**32),
                 timeout_s=self._patience_s,
-                serial_warmup=first.device == "cuda",
-                ranks=first.processes,
+                serial_warmup=steady.device == "cuda",
+                ranks=steady.processes,
             )
             blocks.update(done.blocks)
         return blocks
 
+    def steady(self, programs: Sequence[Program]) -> Survey:
+        """What the first program does, with steps that all of them take at a steady pace. A
+        program that was not attempted is taken for that which shares most with it."""
+        seen = [self._nearest(each) for each in programs]
+        return replace(
+            seen[0],
+            warm=max(each.warm for each in seen),
+            steps=min(each.steps for each in seen),
+            ahead=max(each.ahead for each in seen),
+            finished=any(each.finished for each in seen),
+        )
+
     def _nearest(self, program: Program) -> Survey:
-        """The survey of a program, or else of that which shares most with it."""
         wanted = set(program)
         nearest = max(
             self.surveys, key=lambda each: (len(wanted.intersection(each)), -len({*each} - wanted))

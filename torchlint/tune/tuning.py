@@ -169,15 +169,8 @@ class _Tuning(Session["Workbench", TuneResult]):
         if best not in self._lab.surveys:
             self._lab.until = None  # the search is over
             self._lab.attempt([best])  # what its steps consist of
-        seen = self._lab.surveys.get(best, look.original)
+        both = self._lab.steady([(), best])
         variants = (Variant(ORIGINAL), Variant(AGAIN), Variant(CHANGED, best))
-        both = replace(
-            look.original,
-            warm=max(look.original.warm, seen.warm),
-            steps=min(look.original.steps, seen.steps),
-            ahead=max(look.original.ahead, seen.ahead),
-            finished=look.original.finished or seen.finished,
-        )
         request = replace(self.request, design=replace(self.request.design, looks=LOOKS))
         rounds = self._rounds = Rounds(
             self.jobs,
@@ -186,8 +179,8 @@ class _Tuning(Session["Workbench", TuneResult]):
             variants,
             anchor=look.anchor,
             rotations=(tuple(each.name for each in variants),),
-            ranks=seen.processes,
-            serial_warmup=seen.device == "cuda",
+            ranks=both.processes,
+            serial_warmup=both.device == "cuda",
             one_at_a_time=self.room(look.original) < len(variants),
             extends_warmup=request.warmup is None,
             timeout_s=self.patience_s(0.0),
@@ -198,7 +191,7 @@ class _Tuning(Session["Workbench", TuneResult]):
             best,
             per_fix=False,
             gpu_only=frozenset(),
-            on_gpu=seen.device == "cuda",
+            on_gpu=both.device == "cuda",
         )
         self._watcher.stage("Measuring all that is kept together", of=LOOKS[-1])
         self._is_cut_short = rounds.measure(
