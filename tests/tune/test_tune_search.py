@@ -415,6 +415,26 @@ def test_what_compiles_does_not_wait_for_a_second_look_at_the_others() -> None:
         assert [each for each in machine.attempted if each in second] == tried
 
 
+def test_after_an_interruption_no_figure_is_that_of_another_program() -> None:
+    """What each adds to a program whose numbers were not compared is not what it adds to the
+    program that is kept."""
+
+    class Interrupted(Machine):
+        def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
+            if ("a", "b") in programs:
+                raise KeyboardInterrupt
+            return super().wrong_numbers(programs)
+
+    machine = Interrupted(faster(a=2.0, b=1.5))
+    found = ChangeSearch([Change("a"), Change("b")], machine, machine.takes(()))  # type: ignore[list-item, arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        found.run()
+    assert found.stop() == ("a",)
+    assert found.tried["a"].alone == pytest.approx(math.log(2))
+    assert found.tried["a"].adds is None
+    assert found.tried["b"].outcome is Fate.UNSETTLED
+
+
 def test_without_time_to_see_what_each_adds_the_program_that_was_measured_is_kept() -> None:
     """What compiles comes last, and is kept if its numbers can be compared."""
     machine = Machine(faster(a=1.5, b=1.4), most=2)
