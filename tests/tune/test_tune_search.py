@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint.runtime.failures import Failed
 from torchlint.tune.fate import Fate
 from torchlint.tune.lab import Attempt, NoTimeError
 from torchlint.tune.search import ChangeSearch
@@ -415,19 +416,24 @@ def test_what_compiles_does_not_wait_for_a_second_look_at_the_others() -> None:
         assert [each for each in machine.attempted if each in second] == tried
 
 
-def test_after_an_interruption_no_figure_is_that_of_another_program() -> None:
+@pytest.mark.parametrize(
+    "interruption", [KeyboardInterrupt(), Failed("crashed", "killed", name="original")], ids=repr
+)
+def test_after_an_interruption_no_figure_is_that_of_another_program(
+    interruption: BaseException,
+) -> None:
     """What each adds to a program whose numbers were not compared is not what it adds to the
     program that is kept."""
 
     class Interrupted(Machine):
         def wrong_numbers(self, programs: Sequence[Program]) -> list[str]:
             if ("a", "b") in programs:
-                raise KeyboardInterrupt
+                raise interruption
             return super().wrong_numbers(programs)
 
     machine = Interrupted(faster(a=2.0, b=1.5))
     found = ChangeSearch([Change("a"), Change("b")], machine, machine.takes(()))  # type: ignore[list-item, arg-type]
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(type(interruption)):
         found.run()
     assert found.stop() == ("a",)
     assert found.tried["a"].alone == pytest.approx(math.log(2))

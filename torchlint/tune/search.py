@@ -340,7 +340,7 @@ class ChangeSearch:
             if len(whole) > 1:
                 whole = self._needed(whole, single)
             self.best = self._with_right_numbers(whole, before)
-        except (NoTimeError, KeyboardInterrupt):
+        except BaseException:
             for each in self.best:
                 self.tried[each].adds = None  # that was in another program
             raise
