@@ -90,9 +90,11 @@ CHANGES = [
     ("foreach-clipping", "",
      "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)"),
     ("channels-last", "", "model.to(memory_format=torch.channels_last)"),
-    ("compile-model", "default", "model.compile()"),
+    ("compile-model", "default",
+     "compiled_model = torch.compile(model)\nout = compiled_model(x)"),
     ("compile-model", "max-autotune-no-cudagraphs",
-     'model.compile(mode="max-autotune-no-cudagraphs")'),
+     'compiled_model = torch.compile(model, mode="max-autotune-no-cudagraphs")\n'
+     "out = compiled_model(x)"),
     ("autocast-bfloat16", "", 'with torch.autocast("cpu", dtype=torch.bfloat16):\n'
      "out = model(x)\nloss = criterion(out, y)"),
     ("compiled-update", "", "optimizer.step = torch.compile(optimizer.step)"),
@@ -182,19 +184,73 @@ def test_a_loss_above_which_another_step_is_taken_has_no_site() -> None:
     )
 
 
+OWN = SCRIPT.replace("nn.Sequential(nn.Conv2d(3, 8, 3), nn.Flatten(), nn.LazyLinear(10))", "Net()")
+MADE = "    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)\n"
+BRANCHES = """\
+    if adam:
+        optimizer = torch.optim.Adam(model.parameters())
+    else:
+        optimizer = torch.optim.SGD(model.parameters())
+"""
+
+
 def test_a_model_is_compiled_in_each_branch_that_makes_an_optimizer() -> None:
-    made = "    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)\n"
-    branches = (
-        "    if adam:\n        optimizer = torch.optim.Adam(model.parameters())\n"
-        "    else:\n        optimizer = torch.optim.SGD(model.parameters())\n"
-    )
-    after = becomes("compile-model", SCRIPT.replace(made, branches), "default")
+    after = becomes("compile-model", OWN.replace(MADE, BRANCHES), "default")
     assert after.count("model.compile()") == 2
 
 
-def test_an_optimizer_may_be_chosen_by_its_name() -> None:
-    text = SCRIPT.replace("torch.optim.AdamW(", "getattr(torch.optim, name)(")
-    assert changed("compile-model", text, "default") == "model.compile()"
+def test_a_model_of_torch_is_compiled_once_below_the_line_that_makes_it() -> None:
+    after = becomes("compile-model", SCRIPT.replace(MADE, BRANCHES), "default")
+    assert after.count("torch.compile(model)") == 1
+    assert after.index("torch.compile(model)") < after.index("if adam")
+
+
+def test_a_class_that_inherits_its_forward_is_compiled_as_one_of_torch() -> None:
+    head = "class Net(nn.Sequential):\n    def __init__(self):\n        super().__init__(layers)\n"
+    own = "    def forward(self, x):\n        return super().forward(x)\n"
+    beside = "compiled_model = torch.compile(model)\nout = compiled_model(x)"
+    assert changed("compile-model", f"{head}{OWN}", "default") == beside
+    assert changed("compile-model", f"{head}{own}{OWN}", "default") == "model.compile()"
+
+
+def test_only_the_training_runs_the_compiled_model() -> None:
+    text = SCRIPT.replace(
+        "        print(step, loss)\n",
+        "        torch.save(model.state_dict(), path)\n"
+        "    with torch.no_grad():\n"
+        "        for x, y in val_loader:\n"
+        "            score(model(x), y)\n",
+    )
+    after = becomes("compile-model", text, "default")
+    assert after.count("compiled_model(") == after.count("out = compiled_model(x)") == 1
+
+
+PASSED = SCRIPT.replace(
+    "    for step,", "    train(model, loader)\n\n\ndef train(net, loader):\n    for step,"
+)
+PASSED = PASSED.replace("out = model(x)", "out = net(x)").replace(
+    "(model.parameters(), 1", "(net.parameters(), 1"
+)
+
+
+def test_a_function_that_trains_is_given_the_compiled_model() -> None:
+    assert changed("compile-model", PASSED, "default") == (
+        "compiled_model = torch.compile(model)\ntrain(compiled_model, loader)"
+    )
+
+
+def test_no_model_of_torch_is_compiled_beside_where_the_training_would_not_run_it() -> None:
+    wrapped = SCRIPT.replace(
+        "    loader =", "    model = DistributedDataParallel(model)\n    loader ="
+    )
+    saved = PASSED.replace("print(step, loss)", "torch.save(net.state_dict(), path)")
+    taken = SCRIPT.replace("print(step, loss)", "compiled_model = 1")
+    chosen = SCRIPT.replace(
+        "    criterion =", "    if other:\n        model = nn.Linear(3, 3)\n    criterion ="
+    )
+    for text in (wrapped, saved, taken, chosen):
+        assert text not in (SCRIPT, PASSED)
+        assert options("compile-model", text) == []
 
 
 def test_a_pattern_that_is_compiled_is_no_model() -> None:

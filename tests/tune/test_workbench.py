@@ -58,7 +58,7 @@ def test_candidates_are_made_one_after_the_other(tmp_path: Path) -> None:
     text = after(work, "TL401:train.py", WORKERS, FUSED, COMPILED)
     assert "zero_grad(True)" in text
     assert "num_workers=2, persistent_workers=True" in text
-    assert text.index("model.compile()") < text.index("lr=1e-3, fused=True")
+    assert text.index("torch.compile(model)") < text.index("lr=1e-3, fused=True")
     assert after(work, COMPILED).count("\n") == SCRIPT.count("\n") + 1
 
 

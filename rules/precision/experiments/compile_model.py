@@ -6,7 +6,11 @@ large products, most for many small operations. The first steps take seconds to 
 each new shape of a batch, and no search can see how long a training has to be for that to pay off:
 the answer says what compiling took.
 
-`model.compile()` compiles in place, so that the names in a checkpoint stay.
+`model.compile()` compiles in place, so that the names in a checkpoint stay. Up to torch 2.13 it
+compiles nothing, and does not say so, where `forward` is one of torch's own, as that of
+`nn.Sequential` is (pytorch issue 150915). There `compiled_model = torch.compile(model)` stands
+beside the model and shares its weights, and the training step calls it. What saves, copies or
+evaluates the model goes on with the model.
 """
 
 from __future__ import annotations
@@ -14,10 +18,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import libcst as cst
+
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.step_sites import model_sites
-from torchlint.rule import COMPUTING, Bench, Experiment, Module, Proposal, edits
+from torchlint.analysis.uses import (
+    is_variable,
+    method_behind,
+    method_name,
+    occurrences,
+    receiving_parameter,
+)
+from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
 
 _COMPILES = re.compile(r"(?<!\bre)\.compile\b")
+_NN = "torch.nn."
+_SHARED = frozenset({"train", "eval", "parameters", "zero_grad"})
+"""Methods that do the same for the model and for the compiled one."""
 
 experiment = Experiment(
     "torch compiles the model",
@@ -36,11 +53,80 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     if bench.device == "cuda":
         ways["reduce-overhead"] = 'mode="reduce-overhead"'
     ways["max-autotune-no-cudagraphs"] = 'mode="max-autotune-no-cudagraphs"'
+    sites = list(model_sites(module))
     for option, argument in ways.items():
-        sites = list(model_sites(module))
-        changes = [
-            edits.insert_before(module, site.statement, f"{site.name}.compile({argument})")
-            for site in sites
-        ]
-        named = sites[0].name if sites else ""
-        yield Proposal(option, f"Call `{named}.compile({argument})`", changes)
+        changes: dict[Edit | None, None] = {}  # optimizers in two branches share a compiled model
+        for site in sites:
+            if _runs_code_of_torch(site.model, module):
+                changes |= dict.fromkeys(_beside(site.model, argument, module))
+            else:
+                code = f"{site.name}.compile({argument})"
+                changes[edits.insert_before(module, site.statement, code)] = None
+        named = f"`{sites[0].name}`" if sites else ""
+        with_mode = f" with `{argument}`" if argument else ""
+        yield Proposal(option, f"Compile {named}{with_mode}", list(changes))
+
+
+def _runs_code_of_torch(model: cst.BaseExpression, module: Module) -> bool:
+    """Whether `forward` of a model can be one of torch's own."""
+    for name in module.value(model).classes:
+        own = module.definitions.class_named(name)
+        if own is None:
+            found = name.startswith(_NN)
+        else:
+            bases = module.definitions.bases(own)
+            inherits = any(each.startswith(_NN) and each != f"{_NN}Module" for each in bases)
+            found = inherits and "forward" not in module.definitions.methods(own)
+        if found:
+            return True
+    return False
+
+
+def _beside(model: cst.BaseExpression, argument: str, module: Module) -> Iterator[Edit | None]:
+    """Makes a compiled model below the line that makes the model, and runs it where the training
+    ran the model; None where that is not one line, or runs nothing in this file."""
+    bindings = module.flow.reaching(model)
+    made = bindings[0].node if len(bindings) == 1 else None
+    torch = module.names.imported_as("torch", model)
+    name = dotted_text(model)
+    if torch is None or not isinstance(made, cst.Assign | cst.AnnAssign):
+        yield None
+        return
+    given = ", ".join(filter(None, (name, argument)))
+    yield edits.insert_after(module, made, f"compiled_{name} = {torch}.compile({given})")
+    runs = [
+        each
+        for each in module.spelled(name)
+        if is_variable(each, module) and module.flow.reaching(each) == bindings
+        if _is_run(each, module)
+    ]
+    yield from (edits.replace(module, each, f"compiled_{name}") for each in runs)
+    if not runs or module.spelled(f"compiled_{name}"):
+        yield None
+
+
+def _is_run(model: cst.Name, module: Module) -> bool:
+    """Whether the training runs a model here: by a call, or by a function of this file that does
+    nothing with it but what a compiled one does as well."""
+    passed = module.call_with(model)
+    if passed is None:
+        return _trains(_call_of(model, module), module)
+    function = module.definitions.callee(passed)
+    param = None if function is None else receiving_parameter(passed, model, function)
+    uses = [] if param is None else list(occurrences(param.name, module))[1:]
+    return any(_trains(_call_of(each, module), module) for each in uses) and all(
+        _call_of(each, module) or _does_the_same(method_behind(each, module)) for each in uses
+    )
+
+
+def _call_of(model: cst.BaseExpression, module: Module) -> cst.Call | None:
+    call = module.parent(model)
+    return call if isinstance(call, cst.Call) and call.func is model else None
+
+
+def _trains(call: cst.Call | None, module: Module) -> bool:
+    return call is not None and not module.in_evaluation(call)
+
+
+def _does_the_same(call: cst.Call | None) -> bool:
+    return call is not None and method_name(call) in _SHARED

@@ -24,11 +24,16 @@ _FORMATS = re.compile(r"autocast|bfloat16|float16|\.half\(|GradScaler|float64|\.
 
 
 class ModelSite(NamedTuple):
-    """A model whose parameters go to an optimizer of torch: its name as it is written, such as
-    `self.net`, and the statement that makes the optimizer."""
+    """A model whose parameters go to an optimizer of torch, where they do, such as `self.net`, and
+    the statement that makes the optimizer."""
 
-    name: str
+    model: cst.BaseExpression
     statement: cst.BaseSmallStatement
+
+    @property
+    def name(self) -> str:
+        """The model as it is written."""
+        return dotted_text(self.model)
 
 
 class LossSite(NamedTuple):
@@ -79,10 +84,10 @@ def model_sites(module: Module) -> Iterator[ModelSite]:
             if method_name(node) not in ("parameters", "named_parameters") or node.args:
                 continue
             assert isinstance(node.func, cst.Attribute)
-            name = dotted_text(node.func.value)
-            if name not in ("", "self") and (name, block) not in seen:
-                seen.add((name, block))
-                yield ModelSite(name, statement)
+            site = ModelSite(node.func.value, statement)
+            if site.name not in ("", "self") and (site.name, block) not in seen:
+                seen.add((site.name, block))
+                yield site
 
 
 def _is_named_optimizer(made: cst.BaseSmallStatement | None, call: cst.Call) -> bool:

@@ -184,7 +184,7 @@ class CallValues:
         if name in _NORMS:
             return DEVICE_VALUE  # the norm, which is on the device of the gradients
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
-            return Value(Kind.MODULE)
+            return Value(Kind.MODULE, classes=(name,))
         if name in torch_api.NOT_TENSORS or name.startswith(torch_api.NOT_TENSOR_PACKAGES):
             return HOST_VALUE if name in _PLAIN_ANSWERS else UNKNOWN_VALUE
         if name.count(".") == 1 or name.startswith(("torch.linalg.", "torch.special.")):

@@ -48,8 +48,9 @@ class Value:
     """What is known of an expression's value.
 
     `parameters` are the parameters of the enclosing function that it is computed from; those with
-    an `@` in front name the device that it is on; `classes` the dotted names of the project
-    classes that it can be an instance of, `dtype` the array's element type where the code says it.
+    an `@` in front name the device that it is on; `classes` the dotted names of the classes of the
+    project, and of torch's modules, that it can be an instance of, `dtype` the array's element type
+    where the code says it.
     """
 
     kind: Kind
