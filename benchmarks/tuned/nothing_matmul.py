@@ -18,7 +18,7 @@ def main():
         nn.ReLU(),
         nn.Linear(1024, 64),
     )
-    model.compile()
+    model = torch.compile(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, fused=True)
     for step in range(1_000_000):
         start = step % 8 * 1024

@@ -14,7 +14,7 @@ def main():
     for _ in range(24):
         layers += [nn.ReLU(), nn.Linear(64, 64)]
     model = nn.Sequential(*layers, nn.ReLU(), nn.Linear(64, 1))
-    model.compile()
+    model = torch.compile(model)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
     for step in range(1_000_000):
         start = step % 256 * 64

@@ -184,7 +184,8 @@ def test_a_loss_above_which_another_step_is_taken_has_no_site() -> None:
     )
 
 
-OWN = SCRIPT.replace("nn.Sequential(nn.Conv2d(3, 8, 3), nn.Flatten(), nn.LazyLinear(10))", "Net()")
+SEQUENTIAL = "nn.Sequential(nn.Conv2d(3, 8, 3), nn.Flatten(), nn.LazyLinear(10))"
+OWN = SCRIPT.replace(SEQUENTIAL, "Net()")
 MADE = "    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)\n"
 BRANCHES = """\
     if adam:
@@ -210,7 +211,22 @@ def test_a_class_that_inherits_its_forward_is_compiled_as_one_of_torch() -> None
     own = "    def forward(self, x):\n        return super().forward(x)\n"
     beside = "compiled_model = torch.compile(model)\nout = compiled_model(x)"
     assert changed("compile-model", f"{head}{OWN}", "default") == beside
-    assert changed("compile-model", f"{head}{own}{OWN}", "default") == "model.compile()"
+    other = "class Net(Backbone, nn.Module):\n    pass\n"
+    for text in (f"{head}{own}{OWN}", f"{other}{OWN}"):
+        assert changed("compile-model", text, "default") == "model.compile()"
+
+
+BLOCK = "class Block(nn.Module):\n    def forward(self, x):\n        return x\n"
+
+
+def test_layers_with_code_of_their_own_are_compiled_in_place() -> None:
+    filled = SCRIPT.replace("nn.Flatten()", "*[Block() for _ in range(4)]")
+    helped = SCRIPT.replace(SEQUENTIAL, "build()")
+    build = f"def build():\n    return {SEQUENTIAL.replace('nn.Flatten()', 'Block()')}\n"
+    for text in (f"{BLOCK}{filled}", f"{BLOCK}{build}{helped}"):
+        assert changed("compile-model", text, "default") == "model.compile()"
+    other = SCRIPT.replace("nn.CrossEntropyLoss()", "Block()")
+    assert "compiled_model" in changed("compile-model", f"{BLOCK}{other}", "default")
 
 
 def test_only_the_training_runs_the_compiled_model() -> None:

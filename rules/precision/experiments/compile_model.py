@@ -7,10 +7,11 @@ each new shape of a batch, and no search can see how long a training has to be f
 the answer says what compiling took.
 
 `model.compile()` compiles in place, so that the names in a checkpoint stay. Up to torch 2.13 it
-compiles nothing, and does not say so, where `forward` is one of torch's own, as that of
-`nn.Sequential` is (pytorch issue 150915). There `compiled_model = torch.compile(model)` stands
-beside the model and shares its weights, and the training step calls it. What saves, copies or
-evaluates the model goes on with the model.
+leaves out every `forward` that is torch's own, as that of `nn.Sequential`, and does not say so
+(pytorch issue 150915). Layers with code of their own are compiled one by one then, which takes less
+time than all together. Where there are none, `compiled_model = torch.compile(model)` stands beside
+the model and shares its weights, and the training step calls it. What saves, copies or evaluates
+the model goes on with the model.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal,
 
 _COMPILES = re.compile(r"(?<!\bre)\.compile\b")
 _NN = "torch.nn."
+_PUT_TOGETHER = (cst.Arg, cst.BaseElement, cst.BaseComp)
 _SHARED = frozenset({"train", "eval", "parameters", "zero_grad"})
 """Methods that do the same for the model and for the compiled one."""
 
@@ -57,7 +59,7 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     for option, argument in ways.items():
         changes: dict[Edit | None, None] = {}  # optimizers in two branches share a compiled model
         for site in sites:
-            if _runs_code_of_torch(site.model, module):
+            if _is_all_of_torch(site.model, module):
                 changes |= dict.fromkeys(_beside(site.model, argument, module))
             else:
                 code = f"{site.name}.compile({argument})"
@@ -67,19 +69,38 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
         yield Proposal(option, f"Compile {named}{with_mode}", list(changes))
 
 
-def _runs_code_of_torch(model: cst.BaseExpression, module: Module) -> bool:
-    """Whether `forward` of a model can be one of torch's own."""
-    for name in module.value(model).classes:
-        own = module.definitions.class_named(name)
-        if own is None:
-            found = name.startswith(_NN)
-        else:
-            bases = module.definitions.bases(own)
-            inherits = any(each.startswith(_NN) and each != f"{_NN}Module" for each in bases)
-            found = inherits and "forward" not in module.definitions.methods(own)
-        if found:
-            return True
-    return False
+def _is_all_of_torch(model: cst.BaseExpression, module: Module) -> bool:
+    """Whether the layers of a model, and what runs them, can be all torch's own."""
+    return any(
+        name.startswith(_NN) or _is_filled(module.definitions.class_named(name), module)
+        for name in module.value(model).classes
+    ) and not any(_has_other_layers(each.node, module) for each in module.flow.reaching(model))
+
+
+def _is_filled(class_: cst.ClassDef | None, module: Module) -> bool:
+    """Whether a class of this file only fills a container of torch, whose `forward` it has."""
+    bases = [] if class_ is None else module.definitions.bases(class_)
+    inherits = any(each.startswith(_NN) and each != f"{_NN}Module" for each in bases)
+    return inherits and not _computes(class_, module)
+
+
+def _computes(class_: cst.ClassDef | None, module: Module) -> bool:
+    return class_ is not None and "forward" in module.definitions.methods(class_)
+
+
+def _has_other_layers(made: cst.CSTNode, module: Module) -> bool:
+    """Whether layers that are not torch's are put together where a model is made, or in a function
+    that makes it."""
+    here = module.function(made)
+    calls = [each for each in module.nodes(cst.Call) if module.function(each) is here]
+    for helper in filter(None, map(module.definitions.callee, module.calls_within(made))):
+        calls += module.calls_within(helper.body)
+    return any(
+        _computes(module.definitions.class_named(name), module)
+        for call in calls
+        if isinstance(module.parent(call), _PUT_TOGETHER)
+        for name in module.resolve(call.func)
+    )
 
 
 def _beside(model: cst.BaseExpression, argument: str, module: Module) -> Iterator[Edit | None]:
