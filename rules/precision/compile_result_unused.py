@@ -24,8 +24,10 @@ for images, labels in loader:
     train_step(model, images.to(device), labels.to(device))
 ```
 `model.compile(mode="max-autotune")`, a method of every `nn.Module` since torch 2.2, compiles the
-model in place and leaves the names of its parameters as they are. To compile another method, give
-that to `torch.compile`: `model.compute_loss = torch.compile(model.compute_loss)`.
+model in place and leaves the names of its parameters as they are. Up to torch 2.13 it compiles only
+what a `forward` of your own runs, so that a bare `nn.Sequential` stays as it is, without a word. To
+compile another method, give that to `torch.compile`:
+`model.compute_loss = torch.compile(model.compute_loss)`.
 
 ## When it is silent
 For decorators; where the result is returned, passed on or stored in an attribute or a list; for
