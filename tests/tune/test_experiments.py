@@ -163,6 +163,12 @@ def test_float16_is_left_out_where_scaled_gradients_are_read() -> None:
 def test_no_array_is_made_of_bfloat16() -> None:
     text = SCRIPT.replace("print(step, loss)", "save(out.detach().cpu().numpy())")
     assert options("autocast-bfloat16", text) == []
+    text = SCRIPT.replace("print(step, loss)", "labels.append(y); scores.append(out.detach())")
+    assert options("autocast-bfloat16", text) == [""]
+    epoch = "    roc_auc_score(torch.cat(labels).numpy(), torch.cat(scores).numpy())\n\n\nmain()"
+    assert options("autocast-bfloat16", text.replace("\n\nmain()", epoch)) == []
+    other = epoch.replace("torch.cat(scores).numpy()", "known")
+    assert options("autocast-bfloat16", text.replace("\n\nmain()", other)) == [""]
 
 
 CRITIC = """\
@@ -310,8 +316,9 @@ def test_workers_prepare_more_batches_ahead() -> None:
     assert options("longer-prefetch", SCRIPT.replace("batch_size=64", "num_workers=0")) == []
     given = SCRIPT.replace("batch_size=64", "num_workers=workers")
     assert changed("longer-prefetch", given, "4") == (
-        "loader = DataLoader(Images(), num_workers=workers, prefetch_factor=4)"
+        "loader = DataLoader(Images(), num_workers=workers, prefetch_factor=4 if workers else None)"
     )
+    assert options("longer-prefetch", given.replace("=workers", "=workers()")) == []
     given = SCRIPT.replace("batch_size=64", "num_workers=2, prefetch_factor=4")
     assert options("longer-prefetch", given) == ["8"]
     assert changed("longer-prefetch", given, "8") == (
@@ -349,6 +356,13 @@ def test_the_step_is_compiled_below_what_wraps_it() -> None:
     text = SCRIPT.replace("    loader = ", f"{scheduler}    loader = ")
     after = becomes("compiled-update", text)
     assert after.index("StepLR") < after.index("optimizer.step = torch.compile")
+    assert "scheduler.step" not in after
+    chosen = f"    if warm:\n    {scheduler}"
+    after = becomes("compiled-update", SCRIPT.replace("    loader = ", f"{chosen}    loader = "))
+    assert f"{chosen}    optimizer.step = torch.compile" in after
+    slower = SCRIPT.replace("print(step", "scheduled_lr(optimizer, step, loss)\n        print(step")
+    after = becomes("compiled-update", slower)
+    assert after.index("optimizer.step = torch.compile") < after.index("for step")
 
 
 def test_a_larger_batch_counts_its_samples() -> None:
@@ -378,7 +392,11 @@ STEP = "        out = model(x)\n"
         ("x = torch.stack([row * 0.5 for row in x])", "x = x * 0.5"),
         ("x = torch.stack([(r - 0.5).abs() / 2 for r in x[1:]])", "x = (x[1:] - 0.5).abs() / 2"),
         ("for i in range(len(x)):\n            t += x[i].item()", "t += x.sum().item()"),
-        ("for v in self.x:\n            t += v.item()", "t += self.x.sum().item()"),
+        ("for v in x.data:\n            t += v.item()", "t += x.data.sum().item()"),
+        ("for v in self.x:\n            t += v.item()", None),
+        ("kept = []\n        for v in kept:\n            t += v.item()", None),
+        ("rows = [x]\n        x = torch.stack([row * 0.5 for row in rows])", None),
+        ("rows = [x] if t else x\n        x = torch.stack([row * 0.5 for row in rows])", None),
         ("x = torch.stack([row.mean() for row in x])", None),
         ("x = torch.stack([row * w for row in x])", None),
         ("x = torch.stack([row * 0.5 for row in x if row.any()])", None),

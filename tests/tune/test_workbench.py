@@ -60,6 +60,9 @@ def test_candidates_are_made_one_after_the_other(tmp_path: Path) -> None:
     assert "num_workers=2, persistent_workers=True" in text
     assert text.index("torch.compile(model)") < text.index("lr=1e-3, fused=True")
     assert after(work, COMPILED).count("\n") == SCRIPT.count("\n") + 1
+    both = after(work, COMPILED, "compiled-update:train.py")
+    assert "torch.compile(model)" in both
+    assert "torch.compile(optimizer.step)" in both
 
 
 def test_the_diff_is_that_of_the_choice(tmp_path: Path) -> None:

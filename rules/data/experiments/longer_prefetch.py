@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.analysis.loading.loaders import training_loaders
+from torchlint.analysis.names import dotted_text
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
 _WORKERS = 5
@@ -26,16 +27,20 @@ def _with_workers(module: Module) -> list[cst.Call]:
     return [
         call
         for call in training_loaders(module)
-        if module.argument(call, "num_workers", _WORKERS) is not None
-        and module.literal(module.argument(call, "num_workers", _WORKERS)) != 0
+        for workers in (module.argument(call, "num_workers", _WORKERS),)
+        if module.literal(workers) or (dotted_text(workers) and module.literal(workers) != 0)
     ]
 
 
 def _ahead(module: Module, call: cst.Call, batches: int) -> Edit | None:
     given = module.argument(call, "prefetch_factor")
-    if given is None:
-        return edits.add_argument(module, call, f"prefetch_factor={batches}")
-    return edits.replace(module, given, str(batches))
+    if given is not None:
+        return edits.replace(module, given, str(batches))
+    workers = module.argument(call, "num_workers", _WORKERS)
+    value = str(batches)
+    if not isinstance(module.literal(workers), int):  # without workers, torch takes None alone
+        value = f"{batches} if {dotted_text(workers)} else None"
+    return edits.add_argument(module, call, f"prefetch_factor={value}")
 
 
 @experiment.proposes

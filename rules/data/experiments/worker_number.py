@@ -4,9 +4,9 @@ Each worker process loads whole batches, so that the training process only takes
 depends on what a sample costs, what it takes to send a batch to another process, and how many
 processors the training itself keeps busy: more workers than that make everything slower, and for
 samples that are cheap no worker is the fastest. So each number is measured: none, one, two, and the
-doubles of that up to the processors that there are. Where the training computes on the processors
-as well, each number is also measured with as many fewer threads of torch as there are workers:
-threads that have to share a processor with a worker wait for one another.
+doubles of that up to the processors that there are, at most sixteen. Where the training computes on
+the processors as well, each number is also measured with as many fewer threads of torch as there
+are workers: threads that have to share a processor with a worker wait for one another.
 
 The samples and their order stay the same. What the dataset draws at random comes from the generator
 of a worker, so that random transforms draw other numbers.
@@ -24,7 +24,6 @@ from torchlint.analysis.loading.loaders import training_loaders
 from torchlint.analysis.training.thread_counts import with_threads
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
-_MOST = 16
 _WORKERS = 5
 
 experiment = Experiment(
@@ -89,7 +88,7 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     }
     numbers = [0, 1, *(2**power for power in range(1, 5) if 2**power <= bench.processors)]
     for workers in numbers:
-        if workers <= _MOST and now != {workers}:
+        if now != {workers}:
             changes = [edit for call in calls for edit in _with(module, call, workers)]
             message = f"Pass `num_workers={workers}`"
             yield Proposal(str(workers), message, changes)

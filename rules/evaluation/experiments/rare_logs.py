@@ -3,7 +3,8 @@
 What is written in each step of a training is read by nobody: a curve of a few hundred points shows
 the same. A call of a logger formats text, sends it somewhere or appends to a file, and if it takes
 the value of a tensor, a GPU is waited for. The linter reports what is known to be slow; here every
-call of a logger or of `print` in the step is left out in 49 of 50 steps, whatever it costs.
+call of a logger or of `print` in the step, and every row that is written to a log, is left out in
+49 of 50 steps, whatever it costs.
 """
 
 from __future__ import annotations
@@ -21,15 +22,11 @@ _LOGS = re.compile(
     r"^print$|(?:^|\.)(?:dump|log|info|debug|warning|log_metrics?|write|writerow|add_(?:scalars?|histogram|image|"
     r"text|figure))$"
 )
-_LOGGERS = re.compile(
-    r"(?i)^(?:print|tqdm\.write)$|log|writer|wandb|mlflow|board|run\.log$|^json\."
-)
+_LOGGERS = re.compile(r"(?i)^(?:print|tqdm\.write)$|log|writer|wandb|mlflow|board|^json\.")
 
 experiment = Experiment(
     "every fiftieth step is logged",
     speeds=("other", "forward"),
-    may_change="",
-    devices=("cpu", "cuda"),
 )
 
 

@@ -17,6 +17,7 @@ from torchlint.analysis.training.step_sites import optimizer_sites
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
 _WRAPS = re.compile(r"(?i)sched|lr$|prepare$|warmup|swa")
+_LATER = (cst.For, cst.While, cst.FunctionDef, cst.ClassDef)
 
 experiment = Experiment(
     "torch compiles the step of the optimizer",
@@ -27,19 +28,25 @@ experiment = Experiment(
 )
 
 
-def _after(module: Module, made: cst.Assign, name: str) -> cst.BaseSmallStatement:
+def _after(
+    module: Module, made: cst.Assign, name: str
+) -> cst.BaseSmallStatement | cst.BaseStatement:
     """The last statement of a block that makes a scheduler of the optimizer, or prepares it: it
     wraps the method `step` and wants it as it was."""
     line = module.parent(made)
     block = module.parent(line) if line is not None else None
-    last: cst.BaseSmallStatement = made
+    last: cst.BaseSmallStatement | cst.BaseStatement = made
     for each in getattr(block, "body", ()):
-        smalls = each.body if isinstance(each, cst.SimpleStatementLine) else ()
+        smalls = each.body if isinstance(each, cst.SimpleStatementLine) else (each,)
         for small in smalls:
-            if module.order(small) > module.order(made) and any(
-                _WRAPS.search(dotted_text(call.func))
-                and any(dotted_text(arg.value) == name for arg in call.args)
-                for call in module.calls_within(small)
+            if (
+                not isinstance(small, _LATER)
+                and module.order(small) > module.order(made)
+                and any(
+                    _WRAPS.search(dotted_text(call.func))
+                    and any(dotted_text(arg.value) == name for arg in call.args)
+                    for call in module.calls_within(small)
+                )
             ):
                 last = small
     return last

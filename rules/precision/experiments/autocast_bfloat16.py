@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.analysis.names import Scope, dotted_text
 from torchlint.analysis.training.step_sites import LossSite, loss_sites, mixes_formats
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.uses import method_name, receiver
 from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
 
 experiment = Experiment(
@@ -27,13 +28,27 @@ experiment = Experiment(
 
 
 def _becomes_an_array(site: LossSite, module: Module) -> bool:
-    """Whether what the block computes becomes an array of NumPy, which has no bfloat16."""
-    names, scope = site.names, module.names.scope(site.lines[0])
+    """Whether what the block computes becomes an array of NumPy, which has no bfloat16: at once, or
+    at the end of an epoch out of a list that it was put into."""
+    scope = module.names.scope(site.lines[0])
+    lists = {
+        dotted_text(receiver(call))
+        for call in module.nodes(cst.Call)
+        if method_name(call) in ("append", "extend") and _reads(call, site.names, scope, module)
+    }
     return any(
-        isinstance(each, cst.Name) and each.value in names and module.names.scope(each) is scope
+        _reads(call, site.names | lists, scope, module)
         for call in module.nodes(cst.Call)
         if method_name(call) == "numpy"
+    )
+
+
+def _reads(call: cst.Call, names: set[str], scope: Scope, module: Module) -> bool:
+    """Whether one of the names, as a scope has them, is in a call."""
+    return any(
+        dotted_text(each) in names and module.names.scope(each) is scope
         for each in module.within(call)
+        if isinstance(each, cst.Name | cst.Attribute)
     )
 
 

@@ -32,7 +32,8 @@ from torchlint.analysis.uses import (
 )
 from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
 
-_COMPILES = re.compile(r"(?<!\bre)\.compile\b")
+_COMPILES = re.compile(r"(?<!\bre)\.compile\b(?!\([\w.]+\.step\))")
+"""Not the step of an optimizer, which `compiled_update` lets torch compile."""
 _NN = "torch.nn."
 _PUT_TOGETHER = (cst.Arg, cst.BaseElement, cst.BaseComp)
 _SHARED = frozenset({"train", "eval", "parameters", "zero_grad"})

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import STEPPING, Bench, Edit, Experiment, Module, Proposal, edits
 
 _ELEMENTWISE = frozenset(
@@ -47,6 +48,12 @@ def _is_elementwise(node: cst.BaseExpression, row: str, module: Module) -> bool:
     return False
 
 
+def _is_tensor(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression is a tensor, and not a list of some."""
+    value = module.value(node)
+    return value.has(TENSORS) and not value.has(Kind.CONTAINER)
+
+
 def _stacked(call: cst.Call, module: Module) -> Edit | None:
     """`torch.stack([row * 0.5 for row in x])` as `x * 0.5`."""
     rows = call.args[0].value if len(call.args) == 1 else None
@@ -58,7 +65,7 @@ def _stacked(call: cst.Call, module: Module) -> Edit | None:
     if not isinstance(source.target, cst.Name) or source.ifs or source.inner_for_in is not None:
         return None
     row = source.target.value
-    if not _is_elementwise(rows.elt, row, module):
+    if not _is_elementwise(rows.elt, row, module) or not _is_tensor(source.iter, module):
         return None
     start, end = module.offsets(rows.elt)
     whole, done = edits.operand(module, source.iter), []
@@ -92,7 +99,7 @@ def _added_up(loop: cst.For, module: Module) -> Edit | None:
         index, counted = module.source(element.slice[0]), module.source(element.value)
         if index == loop.target.value and module.source(source) == f"range(len({counted}))":
             tensor = element.value
-    if not isinstance(tensor, cst.Name | cst.Attribute):
+    if not isinstance(tensor, cst.Name | cst.Attribute) or not _is_tensor(tensor, module):
         return None
     start = module.offsets(loop)[0]
     code = f"{module.source(small.target)} += {module.source(tensor)}.sum().item()"

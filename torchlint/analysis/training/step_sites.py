@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.steps.loops import BLOCKS
+from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import sounds_like_optimizer
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.module import Module
 
-_OF_TORCH = "torch.optim."
 _FORMATS = re.compile(r"autocast|bfloat16|float16|\.half\(|GradScaler|float64|\.double\(")
 
 
@@ -57,10 +57,7 @@ def mixes_formats(module: Module) -> bool:
 def optimizer_sites(module: Module) -> Iterator[cst.Call]:
     """The calls that make an optimizer of torch."""
     for call in module.nodes(cst.Call):
-        if any(
-            name.startswith(_OF_TORCH) and name.count(".") == 2 and name[len(_OF_TORCH)].isupper()
-            for name in module.resolve(call.func)
-        ):
+        if not OPTIMIZERS.isdisjoint(module.resolve(call.func)):
             yield call
 
 
