@@ -6,7 +6,6 @@ import math
 import os
 import time
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from torchlint.config.settings import parse_torch
@@ -30,8 +29,6 @@ from torchlint.verify.result import Verdict
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from torchlint.experiment.first_look import FirstLook
     from torchlint.experiment.request import Request
     from torchlint.fixes.fixer import FixedFile
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.failures import Failed
     from torchlint.runtime.survey_reader import Survey
     from torchlint.tune.candidate import Candidate
-    from torchlint.tune.earlier_tuning import SettledChange
+    from torchlint.tune.earlier_tuning import EarlierTuning
     from torchlint.tune.tune_watcher import TuneWatcher
     from torchlint.tune.workbench import Workbench
     from torchlint.verify.result import Comparison, Noise
@@ -55,7 +52,6 @@ _INCONCLUSIVE: Final = 3
 _NO_FASTER: Final = (Verdict.SLOWER, Verdict.NEUTRAL)
 _MOST_BY_HAND: Final = 6
 _OLD: Final = (2, 0)
-_NOTHING_SETTLED: Final[Mapping[str, SettledChange]] = MappingProxyType({})
 _TOO_SHORT: Final = "The budget is too short to try everything"
 _NOTHING: Final = "Nothing that was tried makes this script faster."
 
@@ -66,18 +62,18 @@ def tune(
     watcher: TuneWatcher,
     *,
     memory_mb: float | None = None,
-    settled: Mapping[str, SettledChange] = _NOTHING_SETTLED,
+    earlier: EarlierTuning | None = None,
 ) -> tuple[TuneResult, tuple[FixedFile, ...]]:
     """Search for the changes that make a program faster, and measure them together.
 
     Args:
         memory_mb: a program that takes more is left out; None: any.
-        settled: what did not help in an earlier search; see `earlier_tuning.settled_by`.
+        earlier: an earlier search; what did not help in it is not tried again.
 
     Returns:
         what was found, and the files with what is kept.
     """
-    tuning = _Tuning(request, bench, watcher, memory_mb, settled)
+    tuning = _Tuning(request, bench, watcher, memory_mb, earlier)
     return tuning.conduct(), tuning.files
 
 
@@ -90,11 +86,11 @@ class _Tuning(Session["Workbench", TuneResult]):
         bench: Workbench,
         watcher: TuneWatcher,
         memory_mb: float | None,
-        settled: Mapping[str, SettledChange],
+        earlier: EarlierTuning | None,
     ) -> None:
         super().__init__(request, bench, watcher)
         self._memory_mb = memory_mb
-        self._settled = settled
+        self._earlier = earlier
         self._lab: Laboratory | None = None
         self._search: ChangeSearch | None = None
         self._rounds: Rounds | None = None
@@ -115,10 +111,12 @@ class _Tuning(Session["Workbench", TuneResult]):
         search = self._search = ChangeSearch(
             reached, lab, parts_of(seen), memory_mb=self._memory_mb, told=self._watcher.tried
         )
-        for each in reached:
-            known = self._settled.get(each.id)
-            if known is not None and known.diff == self._diff(each):
-                search.settle(each.id, known.fate, known.why, known.alone)
+        if self._earlier is not None:
+            self._earlier.require_the_same(environment(self.jobs, seen))
+            for each in reached:
+                known = self._earlier.settled.get(each.id)
+                if known is not None and known.diff == self._diff(each):
+                    search.settle(each.id, known.fate, known.why, known.alone)
         search.run()
         self._searched_s = time.monotonic() - self.request.begun
         if search.best:
@@ -287,11 +285,9 @@ class _Tuning(Session["Workbench", TuneResult]):
             return _INCONCLUSIVE, f"No verdict on speed: {noise.why}."
         if total.verdict is Verdict.CONFIRMED:
             return 0, ""
-        if total.verdict is Verdict.UNRESOLVED:
-            return _INCONCLUSIVE, (
-                "What looked faster is not certain to be; give more time with --budget."
-            )
-        return self._nothing(search)
+        return _INCONCLUSIVE, (
+            "What looked faster is not certain to be; give more time with --budget."
+        )
 
     def _nothing(self, search: ChangeSearch | None) -> tuple[int, str]:
         """Nothing is kept: of what was tried, or of all there is."""

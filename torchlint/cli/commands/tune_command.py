@@ -28,7 +28,7 @@ from torchlint.cli.script_runs import (
 if TYPE_CHECKING:
     from torchlint.experiment.request import Request
     from torchlint.fixes.fixer import FixedFile
-    from torchlint.tune.earlier_tuning import SettledChange
+    from torchlint.tune.earlier_tuning import EarlierTuning
     from torchlint.tune.tune_result import TuneResult
 
 _EPILOG = """\
@@ -122,7 +122,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
 
     progress = TuneProgress(sys.stderr)
     request = _as_it_is_run(request_from(program, given, begun))
-    settled = _settled(given["earlier"], request)
+    earlier = _earlier(given["earlier"], request)
     bench = in_time(request, TuneCandidates(program, options, progress).workbench)
     request = replace(request, begun=request.begun + agree("tune", program, yes=given["yes"]))
     with progress:
@@ -131,7 +131,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
             bench,
             progress,
             memory_mb=given["memory_mb"],
-            settled=settled,
+            earlier=earlier,
         )
     context = click.get_current_context()
     result = replace(
@@ -167,11 +167,10 @@ def _measured_with(context: click.Context, result: TuneResult, request: Request)
     return how
 
 
-def _settled(earlier: str | None, request: Request) -> dict[str, SettledChange]:
-    """What did not help in an earlier search."""
-    from torchlint.tune.earlier_tuning import settled_by
+def _earlier(path: str | None, request: Request) -> EarlierTuning | None:
+    from torchlint.tune.earlier_tuning import earlier_tuning
 
-    return {} if earlier is None else checked(lambda: settled_by(earlier, request.program))
+    return None if path is None else checked(lambda: earlier_tuning(path, request.program))
 
 
 def _as_it_is_run(request: Request) -> Request:
@@ -209,6 +208,7 @@ def _written(
     print_diagnostics(failed)
     notes = result.notes
     if given["patch_file"] and not files:
-        notes += (f"{given['patch_file']} is not written: nothing is faster for certain.",)
+        why = "the search was stopped" if result.is_faster else "nothing is faster for certain"
+        notes += (f"{given['patch_file']} is not written: {why}.",)
     result = replace(result, written=tuple(written), patch=written_patch, notes=notes)
     return result, 2 if failed else 0
