@@ -43,7 +43,8 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
         link.survey(anchor={"kind": "backward", "index": 2}, words="backward", steps=30,
                     step_s=0.25, times=[1, 0.25], warm=4, counts={"optimizer": [1, 2], "loader": 5},
                     lanes={"data": [0.5], "other": [0.1, 0.2]}, exercised=["F1:0"],
-                    served=["/b.py", "/a.py"], files=["/c.py", "/a.py"], compiled=True, memory_mb=12.5, device="cuda",
+                    served=["/b.py", "/a.py"], files=["/c.py", "/a.py"], compiled=True,
+                    memory_mb=12.5, device="cuda", ahead=4, stream_workers=2,
                     gpu_name="H200", gpu_mb=700.5, gpu_free_mb=9000.0,
                     exercise_known=False)
         link.wait()
@@ -70,6 +71,8 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
         gpu_mb=700.5,
         gpu_free_mb=9000.0,
         processes=1,
+        ahead=4,
+        stream_workers=2,
         start_s=seen.start_s,
     )
 

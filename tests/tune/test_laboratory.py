@@ -44,6 +44,19 @@ class Seen:
     finished: bool = False
     device: str = "cpu"
     processes: int = 1
+    stream_workers: int = 0
+    anchor: str = "optimizer.step"
+    memory_mb: float = 1.0
+    gpu_mb: float | None = None
+    times: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Planned:
+    warmup: int
+    settle: int
+    steps: int
+    blocks: int
 
 
 def laboratory(
@@ -137,11 +150,11 @@ def test_programs_that_were_not_attempted_run_as_the_nearest_that_was(
     def job(*_: object, **__: object) -> None:
         return None
 
-    def declare(_: object, steady: Seen, __: object) -> Any:
-        return SimpleNamespace(warmup=steady.warm, settle=0, steps=1, blocks=1)
+    def declare(_: object, steady: Seen, __: object) -> Planned:
+        return Planned(steady.warm, settle=0, steps=1, blocks=1)
 
     def rotate(jobs: Collection[str], *_: object, warmup: int, **__: object) -> Any:
-        return SimpleNamespace(blocks=dict.fromkeys(jobs, warmup))
+        return SimpleNamespace(blocks=dict.fromkeys(jobs, (warmup,)))
 
     monkeypatch.setattr(lab, "_jobs", SimpleNamespace(job=job))
     monkeypatch.setattr(laboratory_module, "declare", declare)
@@ -151,7 +164,70 @@ def test_programs_that_were_not_attempted_run_as_the_nearest_that_was(
         {*lab._rotate(programs).values()}
         for programs in ([("a", "b"), ("b",)], [("d",), ("a",)], [("d",)])
     ]
-    assert warmups == [{9}, {2}, {1}]
+    assert warmups == [{(9,)}, {(2,)}, {(1,)}]
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Laboratory:
+    """Scripts that end after 60 steps; one whose batches are four times as large, after 15. A block
+    is planned with 40 steps."""
+    lab = laboratory(Seen(1))
+
+    def job(which: Any, *_: object, **__: object) -> int:
+        return 15 if "larger" in which.fixes else 60
+
+    def rotate(jobs: dict[str, int], *_: object, warmup: int, steps: int, **more: Any) -> Any:
+        done = {name: (many - warmup) // (steps + more["settle"]) for name, many in jobs.items()}
+        least = min(*done.values(), more["blocks"])
+        return SimpleNamespace(blocks=dict.fromkeys(jobs, (steps,) * least))
+
+    def declare(*_: object) -> Planned:
+        return Planned(warmup=20, settle=1, steps=40, blocks=6)
+
+    monkeypatch.setattr(lab, "_jobs", SimpleNamespace(job=job))
+    monkeypatch.setattr(laboratory_module, "declare", declare)
+    monkeypatch.setattr(laboratory_module, "rotate", rotate)
+    return lab
+
+
+def rotated(lab: Laboratory, name: str) -> set[Any]:
+    """The blocks of a program beside the original, and those of the original."""
+    return {*lab._rotate([(), (name,)]).values()}
+
+
+def test_blocks_are_shorter_where_a_script_ends_before_its_first(short: Laboratory) -> None:
+    assert rotated(short, "a") == {(20, 20)}
+    assert rotated(short, "larger") == {(5, 5)}
+
+
+def test_one_after_the_other_as_many_blocks_are_measured_of_each(short: Laboratory) -> None:
+    short._apart = True
+    assert rotated(short, "larger") == {(5, 5)}
+
+
+def test_programs_with_other_batches_are_measured_apart(
+    pressed: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pressed, "_compiles", lambda *_: False)
+    programs: list[Program] = [("doubled",), ("exact",), ("rounds",)]
+    assert [*pressed._groups((), programs, 0.0)] == [programs[1:], programs[:1]]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "works"), [(0, 1, True), (1, 2, False), (2, 4, True), (0, 0, True)]
+)
+def test_no_more_workers_read_a_stream_that_one_has_read(
+    before: int, now: int, works: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: Any = Seen(1, stream_workers=now)
+    lab = laboratory()
+    monkeypatch.setattr(
+        lab, "_look", SimpleNamespace(original=Seen(1, stream_workers=before), anchor=seen.anchor)
+    )
+    monkeypatch.setattr(laboratory_module, "declare", lambda *_: None)
+    monkeypatch.setattr(laboratory_module, "parts_of", lambda _: {})
+    failed = lab._told(("workers",), seen).failed
+    assert failed == ("" if works else "each worker may give all samples of the iterable dataset")
 
 
 @pytest.fixture

@@ -254,6 +254,12 @@ def test_other_ways_to_compile_wait_for_the_first() -> None:
     assert outcomes(found) == {"a": "REPLACED", "b": "KEPT"}
 
 
+def test_a_way_to_compile_for_which_no_time_is_left_is_named_so() -> None:
+    ways = [Change(name, slot="compile", compiles=True) for name in "ab"]
+    found = search(Machine(faster(a=1.5, b=5.0), most=1), *ways)
+    assert outcomes(found) == {"a": "KEPT", "b": "NO_TIME"}
+
+
 def test_what_compiles_is_tried_beside_what_was_kept_before() -> None:
     machine = Machine(faster(a=1.2, b=2.0))
     found = search(machine, Change("a", compiles=True), Change("b"))

@@ -59,6 +59,8 @@ class Survey:
         start_s: seconds from the start of the processes to the first step.
         network: what its processes had to do with it at the end.
         ahead: batches that a loader's workers prepare while the script is stopped.
+        stream_workers: the most workers that read one `IterableDataset`, which has to share its
+            samples out among them.
         rehearsed: what each rank asked of a played device, by its number; empty without one.
     """
 
@@ -84,6 +86,7 @@ class Survey:
     start_s: float
     network: Network = _NO_NETWORK
     ahead: int = 0
+    stream_workers: int = 0
     files: tuple[str, ...] = ()
     rehearsed: tuple[Rehearsed, ...] = ()
 
@@ -169,6 +172,7 @@ def _merged(heard: Mapping[Peer, Surveyed], folder: str, spent_s: float) -> Surv
         ),
         processes=len(stepping) if first.anchor else 1,
         ahead=max(each.ahead for each in stepping),
+        stream_workers=max(each.stream_workers for each in stepping),
         rehearsed=tuple(each.rehearsed for each in stepping if each.rehearsed is not None),
         start_s=max(0.0, spent_s - sum(first.times)),
     )

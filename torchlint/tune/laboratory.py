@@ -220,6 +220,8 @@ class Laboratory:
             return Attempt(why, late=late)
         if seen.anchor != self.anchor:
             return Attempt(f"it takes other steps ({seen.words or 'none'})")
+        if seen.stream_workers > 1 >= self._look.original.stream_workers:
+            return Attempt("each worker may give all samples of the iterable dataset")
         try:
             declare(self._request, seen, [variant(program)])
         except ExperimentError as error:
@@ -257,9 +259,13 @@ class Laboratory:
         if self.until is not None:
             fit = (self.until - time.monotonic() - left_s) / (PAIRS * self._pace_s())
             most = max(1, min(most, int(fit) - 1))
-        for compiles in (False, True):
-            some = [each for each in others if self._compiles(each, base) is compiles]
-            yield from _chunks(some, most)
+        kinds = {each: self._kind(each, base) for each in others}
+        for kind in sorted(set(kinds.values())):
+            yield from _chunks([each for each in others if kinds[each] == kind], most)
+
+    def _kind(self, program: Program, base: Program) -> tuple[bool, float]:
+        """Programs of another kind would let others wait, or end after fewer steps than they."""
+        return self._compiles(program, base), self._bench.samples(program)
 
     def _compiles(self, program: Program, base: Program) -> bool:
         new = set(program) - set(base)
@@ -303,25 +309,33 @@ class Laboratory:
         return found
 
     def _rotate(self, programs: Sequence[Program]) -> dict[str, tuple[Block, ...]]:
+        """As many blocks of each; shorter ones where a script ends before its first."""
         variants = [variant(each) for each in programs]
         steady = self.steady(programs)
         plan = declare(self._request, steady, variants)
-        blocks: dict[str, tuple[Block, ...]] = {}
-        for group in [[each] for each in variants] if self._apart else [variants]:
-            done = rotate(
-                {each.name: self._jobs.job(each, MEASURE, anchor=self.anchor) for each in group},
-                self._workspace,
-                warmup=plan.warmup,
-                settle=plan.settle,
-                steps=plan.steps,
-                blocks=min(plan.blocks, _MOST_BLOCKS),
-                seed=self._random.randrange(2**32),
-                timeout_s=self._patience_s,
-                serial_warmup=steady.device == "cuda",
-                ranks=steady.processes,
-            )
-            blocks.update(done.blocks)
-        return blocks
+        while True:
+            blocks: dict[str, tuple[Block, ...]] = {}
+            for group in [[each] for each in variants] if self._apart else [variants]:
+                jobs = {
+                    each.name: self._jobs.job(each, MEASURE, anchor=self.anchor) for each in group
+                }
+                done = rotate(
+                    jobs,
+                    self._workspace,
+                    warmup=plan.warmup,
+                    settle=plan.settle,
+                    steps=plan.steps,
+                    blocks=min(plan.blocks, _MOST_BLOCKS),
+                    seed=self._random.randrange(2**32),
+                    timeout_s=self._patience_s,
+                    serial_warmup=steady.device == "cuda",
+                    ranks=steady.processes,
+                )
+                blocks.update(done.blocks)
+            least = min(map(len, blocks.values()))
+            if least or plan.steps == 1:
+                return {name: each[:least] for name, each in blocks.items()}
+            plan = replace(plan, warmup=plan.warmup // 2, steps=plan.steps // 2)
 
     def steady(self, programs: Sequence[Program]) -> Survey:
         """What the first program does, with steps that all of them take at a steady pace. A

@@ -36,6 +36,7 @@ known if the time ends."""
 _SHRUNK: Final = 1.25
 """What did not help is tried again once the step has become that many times faster."""
 _FINAL: Final = frozenset({Fate.NUMBERS, Fate.MEMORY, Fate.FAILED, Fate.YOURS, Fate.NOT_RUN})
+_MAY_HELP: Final = frozenset({Fate.KEPT, Fate.UNSETTLED, Fate.UNFIT})
 _HELPED: Final = frozenset({Fate.REPLACED, Fate.REDUNDANT})
 
 
@@ -185,9 +186,8 @@ class ChangeSearch:
         """The candidates whose parts limit the step, the most promising first: what helps many
         scripts, and by how much it could help."""
         ceilings = {each: self._ceiling(self._candidates[each]) for each in self._candidates}
-        order = list(self._candidates)
         todo = []
-        for each in order:
+        for each in self._candidates:
             known, ceiling = self.tried.get(each), ceilings[each]
             if each in self.best or (known is not None and not self._again(known, ceiling)):
                 continue
@@ -197,10 +197,7 @@ class ChangeSearch:
             elif self._first_way_gained(each):
                 todo.append(each)
 
-        def place(each: str) -> tuple[bool, float, int]:
-            return self._candidates[each].seldom, -ceilings[each], order.index(each)
-
-        return sorted(todo, key=place)
+        return sorted(todo, key=lambda each: (self._candidates[each].seldom, -ceilings[each]))
 
     def _again(self, known: TriedCandidate, ceiling: float) -> bool:
         if known.outcome in _FINAL:
@@ -469,7 +466,8 @@ class ChangeSearch:
                 known.outcome = Fate.UNSETTLED if self.is_late else Fate.REDUNDANT
             elif known is None:
                 known = self.tried.get(self._first_way(candidate))
-                waits = candidate.compiles and known is not None and known.outcome.was_tried
+                fate = known.outcome if known is not None and candidate.compiles else Fate.NO_TIME
+                waits = fate.was_tried and fate not in _MAY_HELP
                 self._note(each, Fate.FIRST_WAY if waits else Fate.NO_TIME)
 
     def _note(

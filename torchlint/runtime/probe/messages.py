@@ -201,6 +201,7 @@ class Surveyed:
     served: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     ahead: int = 0
+    stream_workers: int = 0
     gpu_name: str | None = None
     gpu_mb: float | None = None
     gpu_free_mb: float | None = None

@@ -270,6 +270,31 @@ def test_a_training_script_is_surveyed(run_probe: RunProbe, write: Write) -> Non
         assert all(part > 0 for part in parts)
 
 
+STREAM = """
+    import torch
+    from torch.utils.data import DataLoader, IterableDataset
+
+    class Numbers(IterableDataset):
+        def __iter__(self):
+            yield from torch.ones(999, 1)
+
+    weight = torch.nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    if __name__ == "__main__":
+        for x in DataLoader(DATA, batch_size=9, num_workers=2, prefetch_factor=3):
+            (x * weight).sum().backward()
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("data", "workers"), [("Numbers()", 2), ("torch.ones(99, 1)", 0)])
+def test_the_workers_that_read_a_stream_are_told(
+    run_probe: RunProbe, write: Write, data: str, workers: int
+) -> None:
+    seen = survey(run_probe, write, STREAM.replace("DATA", data), steps=3)
+    assert (seen["ahead"], seen["stream_workers"]) == (6, workers)
+
+
 LOADERS = """
     import importlib, os, runpy, sys, torch
     from importlib.machinery import SourceFileLoader

@@ -37,7 +37,7 @@ def describe(iterator: Any, places: Places) -> LoaderOptions:
     """The loader that an iterator belongs to."""
     return LoaderOptions(
         dataset=type(getattr(iterator, "_dataset", None)).__name__,
-        workers=int(getattr(iterator, "_num_workers", 0)),
+        workers=workers(iterator),
         persistent=bool(getattr(iterator, "_persistent_workers", False)),
         length=length(iterator),
         samples=_made_at(getattr(iterator, "_dataset", None), places),
@@ -48,7 +48,12 @@ def describe(iterator: Any, places: Places) -> LoaderOptions:
 def ahead(iterator: Any) -> int:
     """Batches that its workers prepare while nobody asks for one."""
     prefetch = _whole(getattr(iterator, "_prefetch_factor", None)) or 0
-    return int(getattr(iterator, "_num_workers", 0)) * prefetch
+    return workers(iterator) * prefetch
+
+
+def workers(iterator: Any) -> int:
+    """The processes that load its batches, beside that of the training."""
+    return int(getattr(iterator, "_num_workers", 0))
 
 
 def identity(iterator: Any) -> tuple[object, ...]:

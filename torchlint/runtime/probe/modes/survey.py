@@ -84,6 +84,7 @@ class Surveyor:
         self._compiled = private.compiled_frames()
         self._skipped = 0
         self._ahead = 0
+        self._stream_workers = 0
         self._on_gpu: bool | None = None
 
     def begin_again(self) -> None:
@@ -137,6 +138,9 @@ class Surveyor:
         self._note_news(number, inputs if kind == FORWARD else None, now)
         if kind == LOADER:
             self._ahead = max(self._ahead, loader_iterators.ahead(subject))
+            if loader_iterators.is_stream(subject):
+                workers = loader_iterators.workers(subject)
+                self._stream_workers = max(self._stream_workers, workers)
         elif self._on_gpu is None:
             self._on_gpu = on_gpu(subject)
         if self._rehearsal is not None:
@@ -206,6 +210,7 @@ class Surveyor:
             served=served_sources.served(),
             files=loaded_files(self._settings.project),
             ahead=self._ahead,
+            stream_workers=self._stream_workers,
         )
         self._add_gpu(report)
         if self._rehearsal is not None:
