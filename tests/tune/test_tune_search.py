@@ -254,6 +254,25 @@ def test_other_ways_to_compile_wait_for_the_first() -> None:
     assert outcomes(found) == {"a": "REPLACED", "b": "KEPT"}
 
 
+def test_what_saves_no_memory_any_more_lets_others_go() -> None:
+    """`b` fits only beside `a`, which adds nothing to it."""
+
+    class Small(Machine):
+        def attempt(self, programs: Sequence[Program]) -> list[Attempt]:
+            sizes = {("a", "b"): 100.0, ("b",): 200.0}
+            return [Attempt("", self.takes(each), sizes.get(each, 90.0)) for each in programs]
+
+    def takes(program: Program) -> dict[str, float]:
+        times = {(): 10.0, ("a",): 8.0, ("a", "b"): 5.0, ("b",): 5.0}
+        return {"forward": times[program]}
+
+    changes = Change("a"), Change("b", compiles=True)
+    found = search(Small(takes), *changes, memory_mb=150.0)
+    assert found.best == ("a",)
+    assert outcomes(found)["b"] == "MEMORY"
+    assert search(Small(takes), *changes, memory_mb=250.0).best == ("b",)
+
+
 def test_a_way_to_compile_for_which_no_time_is_left_is_named_so() -> None:
     ways = [Change(name, slot="compile", compiles=True) for name in "ab"]
     found = search(Machine(faster(a=1.5, b=5.0), most=1), *ways)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.tune.test_experiments import SCRIPT, bench, source
+from tests.tune.test_experiments import ATTENTION, SCRIPT, bench, source
 from torchlint.experiment.subject import Variant
 from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Tier
 from torchlint.ruleapi.registry import all_experiments
@@ -115,6 +115,15 @@ def test_fixes_of_loading_are_about_data(tmp_path: Path) -> None:
     work = workbench(tmp_path, fix("TL115", 10, "64", "32"), fix("TL401", 13, "()", "(True)"))
     assert work.by_id["TL115:train.py"].speeds == ("data", "other")
     assert "backward" in work.by_id["TL401:train.py"].speeds
+
+
+def test_a_proposal_may_change_more_than_its_experiment_says(tmp_path: Path) -> None:
+    """An attention with dropout draws other random numbers, and one without must not differ."""
+    plain = ATTENTION.replace("        weights = self.drop(weights)\n", "")
+    work = replace(workbench(tmp_path), sources={"a.py": source(ATTENTION), "b.py": source(plain)})
+    drawing, exact = (work.by_id[f"fused-attention:{each}.py"].fix.may_change for each in "ab")
+    assert drawing == f"{exact}; the dropout of an attention draws other random numbers"
+    assert exact == "an attention is rounded in another order"
 
 
 def test_what_may_change_is_said_once(tmp_path: Path) -> None:

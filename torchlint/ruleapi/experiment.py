@@ -54,12 +54,14 @@ class Proposal:
             that is not possible there.
         samples: how many times as many samples a step then takes. Where that is not 1, time is
             compared per sample, and nothing is applied: the training becomes another one.
+        may_change: what it may change in the numbers beside what its experiment declares.
     """
 
     option: str
     message: str
     edits: Sequence[Edit | None]
     samples: float = 1.0
+    may_change: str = ""
 
     @property
     def is_possible(self) -> bool:

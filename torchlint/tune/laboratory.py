@@ -263,9 +263,9 @@ class Laboratory:
         for kind in sorted(set(kinds.values())):
             yield from _chunks([each for each in others if kinds[each] == kind], most)
 
-    def _kind(self, program: Program, base: Program) -> tuple[bool, float]:
+    def _kind(self, program: Program, base: Program) -> tuple[bool, bool]:
         """Programs of another kind would let others wait, or end after fewer steps than they."""
-        return self._compiles(program, base), self._bench.samples(program)
+        return self._compiles(program, base), self._bench.samples(program) != 1
 
     def _compiles(self, program: Program, base: Program) -> bool:
         new = set(program) - set(base)

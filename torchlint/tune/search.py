@@ -341,20 +341,29 @@ class ChangeSearch:
             for each in self.best:
                 self.tried[each].adds = None  # that was in another program
             raise
-        self._look_at_the_best()
+        self._look_at_the_best(before or single)
         self._replaced(before)
         for each in self.best:
             if each not in before:
                 self._told(self.tried[each])
         return self.best != before
 
-    def _look_at_the_best(self) -> None:
-        """Where a step of the best program goes."""
+    def _look_at_the_best(self, instead: tuple[str, ...]) -> None:
+        """Where a step of the best program goes. If what was left out has saved memory, and too
+        much is taken without it, another program is the best."""
         try:
             (found,) = self._lab.attempt([self.best])
         except NoTimeError:
             return  # what was known before is a guess
-        if found is not None and not found.failed:
+        if found is None or found.failed:
+            return
+        if self._is_heavy(found) and self.best != instead:
+            for each in set(self.best) - set(instead):
+                why = f"{found.memory_mb:.0f} MB without what was left out"
+                self._note(each, Fate.MEMORY, why, alone=self.tried[each].alone)
+            self.best = instead
+            self._look_at_the_best(instead)
+        else:
             self._parts = dict(found.parts)
 
     def _that_go_together(

@@ -181,13 +181,14 @@ class Workbench:
                     finding = _finding(experiment, proposal, path, self._module(source))
                     if not _can_be_made(source, finding):
                         continue
+                    declared = (experiment.may_change, proposal.may_change)
                     fix = MeasuredFix(
                         id="/".join(filter(None, (experiment.name, proposal.option))) + f":{path}",
                         code="",
                         name=experiment.name,
                         path=path,
                         findings=(finding,),
-                        may_change=experiment.may_change,
+                        may_change="; ".join(filter(None, declared)),
                         needs_gpu=experiment.devices == ("cuda",),
                     )
                     slot = f"{experiment.name}:{path}"

@@ -28,13 +28,13 @@ _LAST_TWO = ((-2, -1), (-1, -2), (2, 3), (3, 2))
 _OVER_KEYS = (-1, 3)
 _DEEPEST = 16
 _LEAST = -1e4
+_DRAWS = "the dropout of an attention draws other random numbers"
 _INFINITE = ("inf", "infty", "infinity")
 
 experiment = Experiment(
     "attention is computed in one call",
     speeds=COMPUTING,
-    may_change="an attention is rounded in another order, and its dropout draws other random "
-    "numbers",
+    may_change="an attention is rounded in another order",
     since=(2, 1),
     covers=("TL306",),
 )
@@ -248,6 +248,7 @@ def _propose(module: Module, _bench: Bench) -> Iterator[Proposal]:
     if "softmax" not in module.text or "scaled_dot_product_attention" in module.text:
         return
     changes: list[Edit] = []
+    draws = ""
     for product in (*module.nodes(cst.BinaryOperation), *module.nodes(cst.Call)):
         factors = _factors(product, module)
         if not factors or module.names.imported_as("torch", product) is None:
@@ -255,4 +256,6 @@ def _propose(module: Module, _bench: Bench) -> Iterator[Proposal]:
         attention = _Attention(module, factors[1])
         if attention.follow(factors[0]) and attention.is_straight(product):
             changes += _fused(attention, product, module)
-    yield Proposal("", "Compute attention with `F.scaled_dot_product_attention`", changes)
+            draws = draws or (attention.dropout and _DRAWS)
+    message = "Compute attention with `F.scaled_dot_product_attention`"
+    yield Proposal("", message, changes, may_change=draws)
