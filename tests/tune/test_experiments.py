@@ -167,6 +167,12 @@ def test_no_array_is_made_of_bfloat16() -> None:
     assert options("autocast-bfloat16", text) == [""]
     epoch = "    roc_auc_score(torch.cat(labels).numpy(), torch.cat(scores).numpy())\n\n\nmain()"
     assert options("autocast-bfloat16", text.replace("\n\nmain()", epoch)) == []
+    for known in ("torch.cat(scores).numpy()", "np.concatenate(scores)"):
+        far = text.replace("scores.append(out.detach())", "p = out.sigmoid(); scores += [p]")
+        far = "import numpy as np\n" + far.replace("\n\nmain()", f"    save({known})\n\n\nmain()")
+        assert options("autocast-bfloat16", far) == []
+    counted = far.replace("p = out.sigmoid()", "p = out.sum().item()")
+    assert options("autocast-bfloat16", counted) == [""]
     other = epoch.replace("torch.cat(scores).numpy()", "known")
     assert options("autocast-bfloat16", text.replace("\n\nmain()", other)) == [""]
 
@@ -297,8 +303,22 @@ def test_workers_do_not_live_on_where_the_dataset_changes() -> None:
     text = SCRIPT.replace("DataLoader(Images(), ", "DataLoader(images, ")
     text = text.replace("    loader =", "    images = Images()\n    loader =")
     assert "persistent_workers" in changed("worker-number", text, "1")
-    text = text.replace("        x = x.to", "        images.set_epoch(step)\n        x = x.to")
+    epochs = "    for epoch in range(9):\n        images.set_epoch(epoch)\n        run(loader)\n"
+    text = text.replace("    for step", f"{epochs}    for step")
     assert changed("worker-number", text, "1").endswith("batch_size=64, num_workers=1)")
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [("stage.advance()", []), ("images.harder()", []), ("noise = stage.level()", ["0", "1", "2"])],
+)
+def test_no_worker_copies_what_the_steps_change(step: str, found: list[str]) -> None:
+    text = SCRIPT.replace("DataLoader(Images(), ", "DataLoader(images, num_workers=workers, ")
+    text = text.replace("    loader =", "    images = Images(stage)\n    loader =")
+    text = text.replace("        x = x.to", f"        {step}\n        x = x.to")
+    assert [each for each in options("worker-number", text) if "with" not in each] == found
+    written = text.replace("DataLoader(images", "DataLoader(Images(stage)")
+    assert bool(options("worker-number", written)) is (not step.startswith("stage.adv"))
 
 
 def test_what_needs_workers_goes_with_them() -> None:
@@ -512,6 +532,21 @@ def test_logs_under_a_condition_stay() -> None:
         )
         == []
     )
+
+
+@pytest.mark.parametrize(
+    ("logged", "stays"),
+    [
+        ("average.update(loss.item())", True),
+        ("next(rounds)", True),
+        ("accuracy(out, y)", True),
+        ("loss.item(), torch.norm(out), round(3.2)", False),
+        ("f'{loss.detach().mean().item():.3f}', scheduler.get_last_lr()[0]", False),
+    ],
+)
+def test_logs_that_may_change_something_stay(logged: str, stays: bool) -> None:
+    text = SCRIPT.replace("print(step, loss)", f"print(step, {logged})")
+    assert options("rare-logs", text) == ([] if stays else [""])
 
 
 ATTENTION = """\

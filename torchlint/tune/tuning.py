@@ -106,17 +106,18 @@ class _Tuning(Session["Workbench", TuneResult]):
         self._require_memory(seen)
         self.subject = self.subject.on(_bench_of(seen, self.request))
         self.jobs = self.jobs_for(self.subject)
+        if self._earlier is not None:
+            self._earlier.require_the_same(environment(self.jobs, seen))
         lab = self._lab = self._laboratory(look)
         reached = [each for each in self.subject.candidates if _may_run(each, look)]
         search = self._search = ChangeSearch(
             reached, lab, parts_of(seen), memory_mb=self._memory_mb, told=self._watcher.tried
         )
-        if self._earlier is not None:
-            self._earlier.require_the_same(environment(self.jobs, seen))
-            for each in reached:
-                known = self._earlier.settled.get(each.id)
-                if known is not None and known.diff == self._diff(each):
-                    search.settle(each.id, known.fate, known.why, known.alone)
+        settled = self._earlier.settled if self._earlier else {}
+        for each in reached:
+            known = settled.get(each.id)
+            if known is not None and known.diff == self._diff(each):
+                search.settle(each.id, known.fate, known.why, known.alone)
         search.run()
         self._searched_s = time.monotonic() - self.request.begun
         if search.best:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.analysis.loading.dataset_classes import Cost
-from torchlint.analysis.loading.datasets import change_of_dataset, dataset_of
+from torchlint.analysis.loading.datasets import change_of_dataset, changed_by_steps, dataset_of
 from torchlint.analysis.loading.loaders import training_loaders
 from torchlint.analysis.training.thread_counts import with_threads
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
@@ -41,7 +41,8 @@ def _loaders(module: Module) -> list[cst.Call]:
 
 def _is_tied(call: cst.Call, module: Module) -> bool:
     found = dataset_of(module.argument(call, "dataset", 0), module)
-    return bool(found.held) or found.cost in (Cost.STREAM, Cost.DEVICE)
+    tied = bool(found.held) or found.cost in (Cost.STREAM, Cost.DEVICE)
+    return tied or changed_by_steps(call, module) is not None
 
 
 def _with(module: Module, call: cst.Call, workers: int) -> Iterator[Edit]:

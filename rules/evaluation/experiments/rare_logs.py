@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import method_name
 from torchlint.rule import Bench, Edit, Experiment, Module, Proposal, edits
 
 _EVERY = 50
@@ -24,10 +25,27 @@ _LOGS = re.compile(
 )
 _LOGGERS = re.compile(r"(?i)^(?:print|tqdm\.write)$|log|writer|wandb|mlflow|board|^json\.")
 
+_READS = frozenset(
+    "abs amax argmax cpu detach dim exp float format get get_last_lr int isoformat item items join "
+    "keys log max mean min mul named_parameters norm now numel numpy "
+    "parameters round size sqrt state_dict std strftime sum time tolist total_seconds values "
+    "var".split()
+)
+_PURE = re.compile(r"^(?:math|time|numpy|torch)\.|^builtins\.(?!next$)")
+
 experiment = Experiment(
     "every fiftieth step is logged",
     speeds=("other", "forward"),
 )
+
+
+def _only_reads(call: cst.Call, module: Module) -> bool:
+    """Whether a call in what is logged is known to change nothing: `average.update(loss.item())`
+    has to run in each step."""
+    names = module.resolve(call.func)
+    return method_name(call) in _READS or (
+        len(names) > 0 and all(_PURE.search(each) for each in names)
+    )
 
 
 def _counter(loop: cst.CSTNode, module: Module) -> str:
@@ -57,6 +75,7 @@ def _propose(module: Module, _bench: Bench) -> Iterator[Proposal]:
             or statement.value is not call
             or not (_LOGS.search(name) and _LOGGERS.search(name))
             or module.guard(call) is not None
+            or not all(_only_reads(each, module) for each in module.calls_within(call)[1:])
         ):
             continue
         counter = _counter(loop.node, module)

@@ -15,8 +15,12 @@ import libcst as cst
 
 from torchlint.analysis.names import Scope, dotted_text
 from torchlint.analysis.training.step_sites import LossSite, loss_sites, mixes_formats
-from torchlint.analysis.uses import method_name, receiver
+from torchlint.analysis.uses import called_name, method_name, receiver
 from torchlint.rule import COMPUTING, Bench, Edit, Experiment, Module, Proposal, edits
+
+_FARTHEST = 4
+"""Names from that of a result to that of an array."""
+_OTHER_FORMATS = frozenset("item tolist float double long int bool argmax len numel size".split())
 
 experiment = Experiment(
     "the forward pass computes in bfloat16",
@@ -29,27 +33,59 @@ experiment = Experiment(
 
 def _becomes_an_array(site: LossSite, module: Module) -> bool:
     """Whether what the block computes becomes an array of NumPy, which has no bfloat16: at once, or
-    at the end of an epoch out of a list that it was put into."""
-    scope = module.names.scope(site.lines[0])
-    lists = {
-        dotted_text(receiver(call))
-        for call in module.nodes(cst.Call)
-        if method_name(call) in ("append", "extend") and _reads(call, site.names, scope, module)
-    }
+    by other names and out of lists, as at the end of an epoch."""
+    scope, names = module.names.scope(site.lines[0]), set(site.names)
+    given = list(_given(scope, module))
+    for _ in range(_FARTHEST):
+        names |= {name for name, value in given if _carries(value, names, module)}
     return any(
-        _reads(call, site.names | lists, scope, module)
+        _carries(part, names, module)
         for call in module.nodes(cst.Call)
-        if method_name(call) == "numpy"
+        if module.names.scope(call) is scope
+        for part in _made_an_array(call, module)
     )
 
 
-def _reads(call: cst.Call, names: set[str], scope: Scope, module: Module) -> bool:
-    """Whether one of the names, as a scope has them, is in a call."""
+def _given(scope: Scope, module: Module) -> Iterator[tuple[str, cst.CSTNode]]:
+    """The names of a scope, each with what it is given, or what is put into it."""
+    given: list[tuple[cst.CSTNode, cst.BaseExpression]] = []
+    for assign in module.nodes(cst.Assign):
+        given += [(target, assign.value) for target in assign.targets]
+    given += [(added.target, added.value) for added in module.nodes(cst.AugAssign)]
+    for target, value in given:
+        for each in module.within(target) if module.names.scope(target) is scope else ():
+            if isinstance(each, cst.Name | cst.Attribute):
+                yield dotted_text(each), value
+    for call in module.nodes(cst.Call):
+        if method_name(call) in ("append", "extend") and module.names.scope(call) is scope:
+            yield from ((dotted_text(receiver(call)), arg.value) for arg in call.args)
+
+
+def _made_an_array(call: cst.Call, module: Module) -> Iterator[cst.CSTNode]:
+    if method_name(call) == "numpy":
+        yield receiver(call)
+    elif any(name.startswith("numpy.") for name in module.resolve(call.func)):
+        yield from (arg.value for arg in call.args)
+
+
+def _carries(value: cst.CSTNode, names: set[str], module: Module) -> bool:
+    """Whether one of the names is in an expression that has its format."""
     return any(
-        dotted_text(each) in names and module.names.scope(each) is scope
-        for each in module.within(call)
+        dotted_text(each) in names and not _changes_format(each, value, module)
+        for each in module.within(value)
         if isinstance(each, cst.Name | cst.Attribute)
     )
+
+
+def _changes_format(name: cst.CSTNode, value: cst.CSTNode, module: Module) -> bool:
+    for above in module.ancestors(name):
+        if isinstance(above, cst.Comparison) or (
+            isinstance(above, cst.Call) and called_name(above) in _OTHER_FORMATS
+        ):
+            return True
+        if above is value:
+            break
+    return False
 
 
 @experiment.proposes

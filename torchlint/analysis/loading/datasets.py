@@ -13,7 +13,7 @@ from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_cl
 from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.analysis.names import Binding, How
 from torchlint.analysis.once import once
-from torchlint.analysis.uses import occurrences, passed_for
+from torchlint.analysis.uses import methods_called_on, occurrences, passed_for
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -331,4 +331,17 @@ def change_of_dataset(call: cst.Call, module: Module) -> cst.CSTNode | None:
         elsewhere = module.function(each) is not module.function(call)
         if changed and (elsewhere or any(True for _ in module.loops.loops_around(each))):
             return part
+    return None
+
+
+def changed_by_steps(call: cst.Call, module: Module) -> cst.Call | None:
+    """What a training step calls to change the dataset of a loader, or an object that the dataset
+    is made with, of which worker processes have a copy; None: nothing."""
+    dataset = argument(call, "dataset", 0)
+    made = dataset if isinstance(dataset, cst.Call) else module.flow.given(dataset)
+    parts = [arg.value for arg in made.args] if isinstance(made, cst.Call) else []
+    for part in parts if dataset is None else (dataset, *parts):
+        for changing in methods_called_on(part, module):
+            if isinstance(module.parent(changing), cst.Expr) and module.step_loop(changing):
+                return changing
     return None
