@@ -253,6 +253,18 @@ def test_only_the_training_runs_the_compiled_model() -> None:
     assert after.count("compiled_model(") == after.count("out = compiled_model(x)") == 1
 
 
+def test_one_model_is_compiled_beside_another_that_cannot_be() -> None:
+    more = "    critic = nn.Linear(3, 1)\n    c_optimizer = torch.optim.SGD(critic.parameters())\n"
+    text = OWN.replace("    loader =", f"{more}    loader =")
+    proposal = proposals("compile-model", text, bench())["default"]
+    assert proposal.message == "Compile `model`"
+    assert changed("compile-model", text, "default") == "model.compile()"
+    both = text.replace("        loss =", "        critic(x)\n        loss =")
+    assert proposals("compile-model", both, bench())["default"].message == (
+        "Compile `model` and `critic`"
+    )
+
+
 PASSED = SCRIPT.replace(
     "    for step,", "    train(model, loader)\n\n\ndef train(net, loader):\n    for step,"
 )

@@ -58,14 +58,18 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     ways["max-autotune-no-cudagraphs"] = 'mode="max-autotune-no-cudagraphs"'
     sites = list(model_sites(module))
     for option, argument in ways.items():
-        changes: dict[Edit | None, None] = {}  # optimizers in two branches share a compiled model
+        changes: dict[Edit, None] = {}  # optimizers in two branches share a compiled model
+        names: dict[str, None] = {}
         for site in sites:
             if _is_all_of_torch(site.model, module):
-                changes |= dict.fromkeys(_beside(site.model, argument, module))
+                found = [*_beside(site.model, argument, module)]
             else:
                 code = f"{site.name}.compile({argument})"
-                changes[edits.insert_before(module, site.statement, code)] = None
-        named = f"`{sites[0].name}`" if sites else ""
+                found = [edits.insert_before(module, site.statement, code)]
+            if None not in found:
+                changes |= dict.fromkeys(filter(None, found))
+                names[f"`{site.name}`"] = None
+        named = " and ".join(names)
         with_mode = f" with `{argument}`" if argument else ""
         yield Proposal(option, f"Compile {named}{with_mode}", list(changes))
 
