@@ -49,7 +49,8 @@ single process, and start-up time and memory use change. There is no fix if work
 break something: there is no `__main__` guard around a loop that runs on import, the dataset or
 `collate_fn` uses a lambda or a local function or is of a class that the notebook itself defines
 (only forked workers can take these over), the dataset keeps an open file or a random
-generator, or its `__getitem__` writes to `self`.
+generator, its `__getitem__` writes to `self`, or the training step calls a method that changes the
+dataset, or what it is made with: workers have copies of both.
 
 ## How verify confirms it
 It measures `num_workers=4` with the steps that wait for data. The first batch, which starts the
@@ -70,7 +71,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.loading.dataset_classes import Cost, dataset_class
-from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.datasets import changed_by_steps, dataset_of
 from torchlint.analysis.loading.loader_reads import Reads, reads_of
 from torchlint.analysis.loading.loaders import (
     LOADERS_OF_LIBRARIES,
@@ -115,6 +116,7 @@ _FIXED = "Load with four workers; random numbers drawn in the dataset will diffe
 _UNGUARDED = 'the loader is read without an `if __name__ == "__main__"` guard around it'
 _IN_NOTEBOOK = f"the notebook itself defines a dataset, {ONLY_FORKED}"
 _UNSURE = "the dataset is unknown, and the workers of an iterable dataset repeat its samples"
+_COPIED = "workers have copies of what the training step changes in the dataset"
 _NAMED = "the number is set elsewhere, and may be of several loaders"
 _CHOSEN = "an option decides how many workers there are"
 _ON_THE_FLY = ("with_transform", "set_transform")
@@ -164,7 +166,8 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
     repeats = _UNSURE if unsure and not dataset.indexed else ""
     named = "" if loader.zero is None or module.literal(loader.zero) == 0 else _NAMED
-    held_reason = named or _held_at_the_call(loader, module) or dataset.held or repeats
+    copied = _COPIED if changed_by_steps(call, module) is not None else ""
+    held_reason = named or _held_at_the_call(loader, module) or dataset.held or copied or repeats
     works = dataset.cost is Cost.WORK
     reads = reads_of(call, module)
     tier = Tier.DEFAULT

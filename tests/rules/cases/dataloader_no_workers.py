@@ -751,6 +751,22 @@ def main():
 # case: the fix says what changes
 loader = DataLoader(datasets.MNIST('.'))  # TL101 unsafe | fix says: random numbers
 
+# case: no fix: the steps change what the dataset is made with
+def main(stage):
+    loader = DataLoader(datasets.MNIST(".", transform=stage))  # TL101 | no fix: workers have copies
+    for x, y in loader:
+        model(x).mean().backward()
+        optimizer.step()
+        stage.advance()
+
+# case: the steps only read what the dataset is made with
+def main(stage):
+    loader = DataLoader(datasets.MNIST(".", transform=stage))  # TL101 unsafe
+    for x, y in loader:
+        model(x).mean().backward()
+        optimizer.step()
+        noise = stage.level()
+
 # case: no fix: the loop runs when the file is imported
 loader = DataLoader(datasets.MNIST('.'))  # TL101 | no fix: __main__
 for batch in loader:
