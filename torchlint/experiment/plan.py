@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import no_steps_from, too_short
@@ -105,6 +105,11 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
         numeric_first=request.numbers_from,
         budget_s=request.budget_s,
     )
+
+
+def shorter(plan: DeclaredPlan) -> DeclaredPlan:
+    """Half of the warm-up and of the steps of a block, for a script that ends before its first."""
+    return replace(plan, warmup=plan.warmup // 2, steps=plan.steps // 2)
 
 
 def _shrunk(

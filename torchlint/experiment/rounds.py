@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.first_look import clash_of
+from torchlint.experiment.plan import shorter
 from torchlint.experiment.rotation import Round, rotate
 from torchlint.experiment.steadiness import drifting, warming_up
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
@@ -268,7 +269,7 @@ class Rounds:
             raise ExperimentError(
                 "The script ended before a step could be measured; let it train longer.", code=6
             )
-        self.plan = replace(self.plan, warmup=self.plan.warmup // 2, steps=self.plan.steps // 2)
+        self.plan = shorter(self.plan)
 
     def _round(self, rotations: Sequence[tuple[str, ...]]) -> list[Mapping[str, Blocks]]:
         blocks: list[Mapping[str, Blocks]] = []

@@ -11,7 +11,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import ExperimentError
-from torchlint.experiment.plan import declare
+from torchlint.experiment.plan import declare, shorter
 from torchlint.experiment.rotation import rotate
 from torchlint.experiment.side_by_side import attempts
 from torchlint.experiment.subject import ORIGINAL, Variant
@@ -335,7 +335,7 @@ class Laboratory:
             least = min(map(len, blocks.values()))
             if least or plan.steps == 1:
                 return {name: each[:least] for name, each in blocks.items()}
-            plan = replace(plan, warmup=plan.warmup // 2, steps=plan.steps // 2)
+            plan = shorter(plan)
 
     def steady(self, programs: Sequence[Program]) -> Survey:
         """What the first program does, with steps that all of them take at a steady pace. A

@@ -39,17 +39,17 @@ def _after(
     for each in getattr(block, "body", ()):
         smalls = each.body if isinstance(each, cst.SimpleStatementLine) else (each,)
         for small in smalls:
-            if (
-                not isinstance(small, _LATER)
-                and module.order(small) > module.order(made)
-                and any(
-                    _WRAPS.search(dotted_text(call.func))
-                    and any(dotted_text(arg.value) == name for arg in call.args)
-                    for call in module.calls_within(small)
-                )
-            ):
+            if module.order(small) > module.order(made) and _wraps(module, small, name):
                 last = small
     return last
+
+
+def _wraps(module: Module, statement: cst.CSTNode, name: str) -> bool:
+    return not isinstance(statement, _LATER) and any(
+        _WRAPS.search(dotted_text(call.func))
+        and any(dotted_text(arg.value) == name for arg in call.args)
+        for call in module.calls_within(statement)
+    )
 
 
 @experiment.proposes

@@ -56,12 +56,12 @@ def _propose(module: Module, bench: Bench) -> Iterator[Proposal]:
     if bench.device == "cuda":
         ways["reduce-overhead"] = 'mode="reduce-overhead"'
     ways["max-autotune-no-cudagraphs"] = 'mode="max-autotune-no-cudagraphs"'
-    sites = list(model_sites(module))
+    sites = {site: _is_all_of_torch(site.model, module) for site in model_sites(module)}
     for option, argument in ways.items():
         changes: dict[Edit, None] = {}  # optimizers in two branches share a compiled model
         names: dict[str, None] = {}
-        for site in sites:
-            if _is_all_of_torch(site.model, module):
+        for site, is_of_torch in sites.items():
+            if is_of_torch:
                 found = [*_beside(site.model, argument, module)]
             else:
                 code = f"{site.name}.compile({argument})"
@@ -139,7 +139,9 @@ def _is_run(model: cst.Name, module: Module) -> bool:
         return _trains(_call_of(model, module), module)
     function = module.definitions.callee(passed)
     param = None if function is None else receiving_parameter(passed, model, function)
-    uses = [] if param is None else list(occurrences(param.name, module))[1:]
+    if param is None:
+        return False
+    uses = [each for each in occurrences(param.name, module) if each is not param.name]
     return any(_trains(_call_of(each, module), module) for each in uses) and all(
         _call_of(each, module) or _does_the_same(method_behind(each, module)) for each in uses
     )

@@ -338,9 +338,11 @@ def changed_by_steps(call: cst.Call, module: Module) -> cst.Call | None:
     """What a training step calls to change the dataset of a loader, or an object that the dataset
     is made with, of which worker processes have a copy; None: nothing."""
     dataset = argument(call, "dataset", 0)
+    if dataset is None:
+        return None
     made = dataset if isinstance(dataset, cst.Call) else module.flow.given(dataset)
     parts = [arg.value for arg in made.args] if isinstance(made, cst.Call) else []
-    for part in parts if dataset is None else (dataset, *parts):
+    for part in (dataset, *parts):
         for changing in methods_called_on(part, module):
             if isinstance(module.parent(changing), cst.Expr) and module.step_loop(changing):
                 return changing
