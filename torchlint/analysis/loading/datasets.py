@@ -343,7 +343,16 @@ def changed_by_steps(call: cst.Call, module: Module) -> cst.Call | None:
     made = dataset if isinstance(dataset, cst.Call) else module.flow.given(dataset)
     parts = [arg.value for arg in made.args] if isinstance(made, cst.Call) else []
     for part in (dataset, *parts):
-        for changing in methods_called_on(part, module):
-            if isinstance(module.parent(changing), cst.Expr) and module.step_loop(changing):
-                return changing
+        first = next(occurrences(part, module), None)
+        changing = None if first is None else _changing_in_steps(module, first)
+        if changing is not None:
+            return changing
+    return None
+
+
+@once
+def _changing_in_steps(module: Module, first: cst.BaseExpression) -> cst.Call | None:
+    for call in methods_called_on(first, module):
+        if isinstance(module.parent(call), cst.Expr) and module.step_loop(call):
+            return call
     return None
