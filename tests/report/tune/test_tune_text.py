@@ -34,3 +34,17 @@ def test_of_several_changes_none_has_the_worth_that_it_had_alone() -> None:
     ]
     (line,) = (each for each in lines(tuning(changes=(other, one))) if "Do one" in each)
     assert "\N{MULTIPLICATION SIGN}" not in line
+
+
+def test_what_a_long_change_does_is_cut_before_the_name_of_its_file() -> None:
+    long = change("a", Fate.KEPT, alone=1.5, message="Share " + "x" * 90, path="images/train.py")
+    said = lines(tuning(changes=(long,)))
+    (line,) = (each for each in said if "images/train.py:7  Share xxx" in each)
+    assert line.endswith("…")
+    assert len(line) <= 100
+
+
+def test_a_long_path_leaves_room_for_what_the_change_does() -> None:
+    deep = change("a", Fate.KEPT, alone=1.5, message="Share " + "x" * 90, path="p/" * 50 + "a.py")
+    (line,) = (each for each in lines(tuning(changes=(deep,))) if "p/a.py:7" in each)
+    assert line.count("x") > 40

@@ -24,7 +24,7 @@ _SENTENCES: Final = (3, 2, 1)
 """Lines that each may take: the first number with which the page fits."""
 _QUOTED: Final = 8
 """Last lines of a script that failed."""
-_GAP: Final = "  "
+GAP: Final = "  "
 
 
 @dataclass(slots=True)
@@ -151,7 +151,7 @@ class TextPage:
         """Columns that a table has for its places, which are cut if that is less than they take."""
         others = [column for at, column in enumerate(zip(*rows, strict=True)) if at != place]
         widths = [max(map(taken, column)) for column in others]
-        return self.width - sum(widths) - len(widths) * len(_GAP)
+        return self.width - sum(widths) - len(widths) * len(GAP)
 
     def table(self, rows: Sequence[Sequence[str]], place: int) -> list[str]:
         """A line for each row; a place is cut on its left, and a line on its right."""
@@ -159,7 +159,7 @@ class TextPage:
         widths[place] = max(8, min(widths[place], self.room(rows, place)))
         return [
             clipped(
-                _GAP.join(
+                GAP.join(
                     padded(cut_left(cell, width), width)
                     for cell, width in zip(row, widths, strict=True)
                 ).rstrip(),
