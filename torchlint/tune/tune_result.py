@@ -77,7 +77,7 @@ class TuneResult:
     summary: str = ""
     notes: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
-    """What `check` finds in lines that ran, and has no fix for."""
+    """What `check` finds in files that the script loads, and has no fix for."""
     side_effects: tuple[SideEffect, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
