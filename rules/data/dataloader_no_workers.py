@@ -166,7 +166,7 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
     repeats = _UNSURE if unsure and not dataset.indexed else ""
     named = "" if loader.zero is None or module.literal(loader.zero) == 0 else _NAMED
-    copied = _COPIED if changed_by_steps(call, module) is not None else ""
+    copied = _COPIED if changed_by_steps(call, module) else ""
     held_reason = named or _held_at_the_call(loader, module) or dataset.held or copied or repeats
     works = dataset.cost is Cost.WORK
     reads = reads_of(call, module)

@@ -42,7 +42,7 @@ def _loaders(module: Module) -> list[cst.Call]:
 def _is_tied(call: cst.Call, module: Module) -> bool:
     found = dataset_of(module.argument(call, "dataset", 0), module)
     tied = bool(found.held) or found.cost in (Cost.STREAM, Cost.DEVICE)
-    return tied or changed_by_steps(call, module) is not None
+    return tied or changed_by_steps(call, module)
 
 
 def _with(module: Module, call: cst.Call, workers: int) -> Iterator[Edit]:

@@ -334,25 +334,21 @@ def change_of_dataset(call: cst.Call, module: Module) -> cst.CSTNode | None:
     return None
 
 
-def changed_by_steps(call: cst.Call, module: Module) -> cst.Call | None:
-    """What a training step calls to change the dataset of a loader, or an object that the dataset
-    is made with, of which worker processes have a copy; None: nothing."""
+def changed_by_steps(call: cst.Call, module: Module) -> bool:
+    """Whether a training step calls what may change the dataset of a loader, or an object that the
+    dataset is made with, of which worker processes have a copy."""
     dataset = argument(call, "dataset", 0)
     if dataset is None:
-        return None
+        return False
     made = dataset if isinstance(dataset, cst.Call) else module.flow.given(dataset)
     parts = [arg.value for arg in made.args] if isinstance(made, cst.Call) else []
-    for part in (dataset, *parts):
-        first = next(occurrences(part, module), None)
-        changing = None if first is None else _changing_in_steps(module, first)
-        if changing is not None:
-            return changing
-    return None
+    firsts = (next(occurrences(part, module), None) for part in (dataset, *parts))
+    return any(first is not None and _changed_in_steps(module, first) for first in firsts)
 
 
 @once
-def _changing_in_steps(module: Module, first: cst.BaseExpression) -> cst.Call | None:
-    for call in methods_called_on(first, module):
-        if isinstance(module.parent(call), cst.Expr) and module.step_loop(call):
-            return call
-    return None
+def _changed_in_steps(module: Module, first: cst.BaseExpression) -> bool:
+    return any(
+        isinstance(module.parent(call), cst.Expr) and module.step_loop(call) is not None
+        for call in methods_called_on(first, module)
+    )

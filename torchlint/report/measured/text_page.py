@@ -24,7 +24,7 @@ _SENTENCES: Final = (3, 2, 1)
 """Lines that each may take: the first number with which the page fits."""
 _QUOTED: Final = 8
 """Last lines of a script that failed."""
-GAP: Final = "  "
+_GAP: Final = "  "
 
 
 @dataclass(slots=True)
@@ -151,15 +151,16 @@ class TextPage:
         """Columns that a table has for its places, which are cut if that is less than they take."""
         others = [column for at, column in enumerate(zip(*rows, strict=True)) if at != place]
         widths = [max(map(taken, column)) for column in others]
-        return self.width - sum(widths) - len(widths) * len(GAP)
+        return self.width - sum(widths) - len(widths) * len(_GAP)
 
-    def table(self, rows: Sequence[Sequence[str]], place: int) -> list[str]:
-        """A line for each row; a place is cut on its left, and a line on its right."""
+    def table(self, rows: Sequence[Sequence[str]], place: int, *, least: int = 8) -> list[str]:
+        """A line for each row; a place is cut on its left, to so many columns at least, and a line
+        on its right."""
         widths = [max(map(taken, column)) for column in zip(*rows, strict=True)]
-        widths[place] = max(8, min(widths[place], self.room(rows, place)))
+        widths[place] = max(8, min(widths[place], max(least, self.room(rows, place))))
         return [
             clipped(
-                GAP.join(
+                _GAP.join(
                     padded(cut_left(cell, width), width)
                     for cell, width in zip(row, widths, strict=True)
                 ).rstrip(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.figures import duration, listed, percent
 from torchlint.report.measured.measured_words import known_device, processors, told
-from torchlint.report.measured.text_page import GAP, Passage, TextPage, fitted
+from torchlint.report.measured.text_page import Passage, TextPage, fitted
 from torchlint.report.terminal.columns import clipped, joined, padded, taken
 from torchlint.report.terminal.safe_text import visible, visible_path
 from torchlint.report.tune import tune_words as words
@@ -69,11 +69,7 @@ class _TuneText(TextPage):
         ]
         if not rows:
             return Passage([])
-        worths, places, _ = ([taken(cell) for cell in column] for column in zip(*rows, strict=True))
-        # A place is cut to a third of the page only; what the change does has the rest.
-        room = self.width - max(worths) - min(max(places), self.width // 3) - 2 * len(GAP)
-        cut_rows = [[*others, clipped(message, room)] for *others, message in rows]
-        items = [[line] for line in self.table(cut_rows, 1)]
+        items = [[line] for line in self.table(rows, 1, least=self.width // 3)]
         title = "kept, and how many times slower the step is without each:"
         if not result.is_faster:
             title = "looked faster in two pairs, and is not certain to be:"
